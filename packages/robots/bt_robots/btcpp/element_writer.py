@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Comment, Element, SubElement
@@ -43,6 +44,7 @@ class ElementWriter:
         self.lines = tree.text.splitlines()
         self.ids = aside.head(tree.text).ids
         self.told: set[int] = set()
+        self.added: set[str] = set()  # entries that only the XML has
         self.apart: set[int] = set()  # what must be an element of its own: its guard is tested before it
         self.after: set[int] = set()  # what writes when it has ended
 
@@ -140,6 +142,13 @@ class ElementWriter:
         for field, name in SETS.items():
             if field in guard.values:
                 element.set(name, self.assigned(guard.values[field]))
+
+    def unused(self, name: str) -> str:
+        """Returns a name for an entry that the tree's text does not mention."""
+        while re.search(rf"\b{name}\b", self.tree.text) or name in self.added:
+            name += "_"
+        self.added.add(name)
+        return name
 
     # Values ---------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Comment, Element, SubElement, indent, tostring
 from bt_robots.btcpp import aside
 from bt_robots.btcpp.element_writer import ElementWriter, tree_id
 from bt_robots.btcpp.manifest import foreign_of
-from bt_robots.btcpp.model import CPP, Model, attribute
+from bt_robots.btcpp.model import CPP, TAGS, Model, attribute
 from bt_robots.btcpp.node_writers import NODE_WRITERS
 from bt_robots.btcpp.refusals import Refusals
 from bt_robots.btcpp.script import CannotSay, value
@@ -116,7 +116,7 @@ class _Export:
         for _, other in sorted(self.models.items()):
             known = SubElement(model, other.sort, ID=other.id)
             for port in other.ports.values():
-                SubElement(known, "input_port", name=port.name, type=port.type)
+                SubElement(known, TAGS[port.direction], name=port.name, type=port.foreign or port.type)
         for name, sort in sorted(self.refusals.sorts.items()):
             SubElement(model, sort, ID=name)
         for name in sorted(self.trees):

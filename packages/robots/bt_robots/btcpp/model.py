@@ -11,6 +11,7 @@ from bt_runtime.types import Json
 
 SORTS = ("Action", "Condition", "Control", "Decorator", "SubTree")
 DIRECTIONS = {"input_port": "in", "output_port": "out", "inout_port": "both", "bidirectional_port": "both"}
+TAGS = {"in": "input_port", "out": "output_port", "both": "inout_port"}
 _INTEGERS = {"int", "unsigned", "unsigned int", "long", "size_t", "short", "char"}
 _NUMBER = re.compile(r"-?\d+")
 _REAL = re.compile(r"-?(?:\d+\.\d*|\.?\d+)(?:[eE][+-]?\d+)?")

@@ -6,15 +6,19 @@ from xml.etree.ElementTree import Element, SubElement
 
 from bt_robots.btcpp import script
 from bt_robots.btcpp.element_writer import ANY_SKILL, SETS, ElementWriter, NodeWriter, plain, tree_id
-from bt_robots.btcpp.model import attribute
+from bt_robots.btcpp.model import CPP, Model, Port, attribute
 from bt_robots.btcpp.script import CannotSay
 from bt_runtime.language.expression import Expression
+from bt_runtime.language.ports import an
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.language.values import Computed
+from bt_runtime.language.values import Computed, is_entry
 
 _ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
 _BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
 _LOOPS: dict[type, str] = {bool: "LoopBool", int: "LoopInt", float: "LoopDouble", str: "LoopString"}
+TO_QUEUE = Model("ListToQueue", "Action", {  # which the program registers: a loop there uses its queue up
+    "list": Port("list", type=CPP["list"]), "queue": Port("queue", "out", foreign="BT::SharedQueue<std::string>"),
+})  # fmt: skip
 MOST_CASES = 6  # most cases of a switch: Switch6
 
 
@@ -127,20 +131,31 @@ def _skip_unless(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
 
 
 def _for_each(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    items = spec.values.get("in")
-    if (
-        not isinstance(items, list)
-        or not items
-        or len({type(item) for item in items}) != 1
-        or type(items[0]) not in _LOOPS
-    ):
-        raise CannotSay("LoopString and its like take plain values of one type, said in the tree")
-    texts = [attribute(item) for item in items]
+    items, item = spec.values.get("in"), spec.values["as"]
+    given = {"if_empty": "SUCCESS", "value": f"{{{item}}}"}
+    if is_entry(items):
+        _queued(s, SubElement(parent, "Sequence"), spec, given)
+        return
+    if not isinstance(items, list) or not items or len(types := {type(each) for each in items}) != 1 \
+            or not types <= _LOOPS.keys():  # fmt: skip
+        raise CannotSay("LoopString and its like take an entry, or plain values of one type, said in the tree")
+    texts = [attribute(each) for each in items]
     if any(";" in text or text != text.strip() or not text for text in texts):
         raise CannotSay("an item with a semicolon or blanks around it")
-    words = {"success": "SUCCESS", "failure": "FAILURE", "skip": "SKIPPED"}
-    given = {"queue": ";".join(texts), "if_empty": words[spec.values["empty"]], "value": f"{{{spec.values['as']}}}"}
-    s.below(SubElement(parent, _LOOPS[type(items[0])], given), spec, "child")
+    s.below(SubElement(parent, _LOOPS[type(items[0])], {"queue": ";".join(texts)} | given), spec, "child")
+
+
+def _queued(s: ElementWriter, parent: Element, spec: NodeSpec, given: dict[str, str]) -> None:
+    """Writes a loop over the list in an entry: an action copies it, because the loop there uses up its queue."""
+    declared = s.tree.ports.get(spec.values["as"])
+    if declared is not None and declared.type not in ("any", "string"):
+        raise CannotSay(f"a list in an entry holds texts there, and `{declared.name}` takes {an(declared.type)}")
+    if spec.values["empty"] != "success":
+        raise CannotSay("`empty` is its result after the last item as well there")
+    queue = {"queue": f"{{{s.unused(spec.values['as'] + '_queue')}}}"}
+    s.models[TO_QUEUE.id] = TO_QUEUE
+    SubElement(parent, TO_QUEUE.id, {"list": s.port(spec.values["in"]), **queue})
+    s.below(SubElement(parent, "LoopString", queue | given), spec, "child")
 
 
 def _rate(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
@@ -188,7 +203,7 @@ def _log(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     """Writes an action `Log`, which the program there registers; a text with holes in it stays as it is written."""
     text = spec.values["text"]
     s.known("Log", spec.kind, {"text": "text", "level": "level"})
-    given = {"text": text.text if isinstance(text, Computed) else text}
+    given = {"text": text.text if isinstance(text, Computed) else attribute(text)}
     given |= {"level": level} if (level := spec.values.get("level", "info")) != "info" else {}
     SubElement(parent, "Log", given)
 

@@ -165,9 +165,14 @@ def loop(given: Given, below: list[Step]) -> Step:
         items: dict[str, Json] = {"from": given.read(queue, "queue")}
     else:
         items = {"in": [guessed(part) for part in queue.split(";") if part.strip()]}
-    return Step(
-        "for_each", {**items, "as": value, **({"empty": empty} if empty != "success" else {}), "child": one(below)}
-    )
+    step = Step("for_each", {**items, "as": value, "child": one(below)})
+    if empty == "success":
+        return step
+    if empty == "failure":  # its result after the last item as well
+        return Step("force", {"status": "failure", "child": step})
+    step.fields["empty"] = empty
+    given.notes.append("SUCCESS after the last item, where `if_empty` is its result there as well")
+    return step
 
 
 def recovery(given: Given, below: list[Step]) -> Step:

@@ -240,6 +240,9 @@ REFUSED = {
     "rate: {hz: 1, child: {succeed: {}}}": "else: running",
     "parallel: {order: in_turn, children: [succeed: {}]}": "in_turn",
     "wait: 0.0001": "a part of a millisecond",
+    'for_each: {in: "{x}", as: y, empty: failure, child: {succeed: {}}}': "its result after the last item as well",
+    'for_each: {in: "{x}", as: a, empty: skip, child: {succeed: {}}}': "its result after the last item as well",
+    'for_each: {in: "{x}", as: n, child: {succeed: {}}}': "holds texts there, and `n` takes an integer",
 }
 
 
@@ -247,13 +250,21 @@ REFUSED = {
 def test_what_xml_cannot_say_is_refused_with_its_place(node: str) -> None:
     tree = (
         Loader()
-        .text(f"version: 1\ntree: t\nblackboard: {{x: list, b: any, a: any}}\nroot:\n  {node}\n", "t.yaml")
+        .text(f"version: 1\ntree: t\nblackboard: {{x: list, b: any, a: any, n: integer}}\nroot:\n  {node}\n", "t.yaml")
         .sound()
     )
     with pytest.raises(BtError) as told:
         exporter.text(tree)
     assert REFUSED[node] in str(told.value)
     assert str(told.value).startswith("t.yaml:5:")
+
+
+@pytest.mark.parametrize(("text", "written"), [("5", "5"), ("true", "true"), ("[1, a]", 'json:[1, "a"]'),
+                                               ("1.5", "1.5"), ("a {b}", "a {b}")])  # fmt: skip
+def test_a_log_of_what_is_no_text_is_exported_as_text(text: str, written: str) -> None:
+    tree = Loader().text(f"version: 1\ntree: t\nblackboard: {{b: any}}\nroot:\n  log: {text}\n", "t.yaml").sound()
+    log = ElementTree.fromstring(exporter.text(tree)).find(".//Log")
+    assert log is not None and log.get("text") == written
 
 
 MANY = """version: 1

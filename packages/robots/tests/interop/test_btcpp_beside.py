@@ -18,7 +18,7 @@ import bt_runtime as bt
 from bt_robots.btcpp import exporter, script
 from bt_runtime.clock import Manual
 from bt_runtime.plugins import compile
-from packages.robots.tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, project, there
+from packages.robots.tests.interop.grown import AFTER, GUARDS, LISTS, WORDS, Grown, here, ordered, project, there
 
 pytest.importorskip("behaviortreepy")
 TREES = int(os.environ.get("BTR_COUNTERPARTS", "4"))
@@ -65,10 +65,12 @@ def test_retry_and_repeat_visit_the_same_leaves_with_one_round_a_tick(tmp_path: 
         assert second[:both] == first[:both], (seed, drawn.xml)
 
 
+@pytest.mark.parametrize("empty", ["SUCCESS", "FAILURE"])
 @pytest.mark.parametrize("first", ["S" * 40, "SF" * 20, "RSSRSFSSSS" * 4])
-def test_a_loop_over_a_queue_visits_the_same_leaves(first: str, tmp_path: Path) -> None:
-    """Its end comes a tick later there. `TryCatch` the engine's package does not know, so nothing stands beside it."""
-    body = '<Sequence><LoopInt queue="3;1;2" value="{h}"><l0/></LoopInt><l1/></Sequence>'
+def test_a_loop_over_a_queue_visits_the_same_leaves(first: str, empty: str, tmp_path: Path) -> None:
+    """Its end comes a tick later there, and `if_empty` is its result after the last item as well. `TryCatch` the
+    engine's package does not know, so nothing stands beside it."""
+    body = f'<Sequence><LoopInt queue="3;1;2" if_empty="{empty}" value="{{h}}"><l0/></LoopInt><l1/></Sequence>'
     xml = f'<root BTCPP_format="4" main_tree_to_execute="T"><BehaviorTree ID="T">{body}</BehaviorTree></root>'
     scripts = [first, "SF" * 20]
     theirs = there(xml, scripts, [0] * 14)
@@ -162,3 +164,111 @@ def test_defaults_and_what_is_said_go_to_the_other_engine() -> None:
             assert board.get_string("said") == run.blackboard["said"]
     assert heard == ["log", "log"]
     assert 'AlwaysFailure name="not yet there"' in xml and '_description="nothing is left"' in xml
+
+
+ITEMS = """\
+version: 1
+tree: t
+blackboard:
+  stop: {type: boolean, default: false}
+root:
+  reactive_sequence:
+    - check: not stop
+    - sequence:
+        - look: {items: "{items}"}
+        - for_each: {in: "{items}", as: item, child: {handle: "{item}"}}
+        - close:
+"""
+
+
+class Items:
+    """A skill that finds items, one that handles one, one that closes; `seen`: each call with its item and answer."""
+
+    def __init__(self, lists: list[str], answers: str) -> None:
+        self.lists, self.answers, self.seen = iter(lists), iter(answers), list[str]()
+
+    def handled(self, item: str) -> str:
+        self.seen.append(item + (answer := next(self.answers)))
+        return WORDS[answer]
+
+    def skills(self) -> list[Any]:
+        @bt.skill(outputs={"items": "list"}, instant=True)
+        def look() -> dict[str, Any]:
+            return {"items": [each for each in next(self.lists).split(";") if each]}
+
+        handled = self.handled
+
+        @bt.skill
+        class Handle(bt.Skill):
+            def start(self, item: str) -> None:
+                self.item = item
+
+            def poll(self) -> bt.Status:
+                return bt.Status[handled(self.item)]
+
+        @bt.skill(instant=True)
+        def close() -> None:
+            self.seen.append("close")
+
+        return [look, Handle, close]
+
+    def tree(self, xml: str) -> tuple[Any, Any]:
+        """The same for the other engine. Its package registers no ports, and a text that it writes into the entry of
+        a queue becomes that queue."""
+        import behaviortreepy as cpp
+
+        factory, board = cpp.BehaviorTreeFactory(), cpp.Blackboard.create()
+
+        def look(node: Any) -> Any:
+            board.set_string("items", next(self.lists))
+            return cpp.NodeStatus.SUCCESS
+
+        def to_queue(node: Any) -> Any:
+            board.set_string("item_queue", board.get_string("items"))
+            return cpp.NodeStatus.SUCCESS
+
+        def handle(node: Any) -> Any:
+            return getattr(cpp.NodeStatus, self.handled(board.get_string("item")))
+
+        def close(node: Any) -> Any:
+            self.seen.append("close")
+            return cpp.NodeStatus.SUCCESS
+
+        factory.register_simple_condition("look", look)
+        factory.register_simple_condition("ListToQueue", to_queue)
+        factory.register_simple_stateful_action("handle", handle, handle)
+        factory.register_simple_condition("close", close)
+        xml = re.sub(r"<(look|ListToQueue|handle) [^>]*>", r"<\1/>", xml)
+        factory.register_behavior_tree_from_text(xml)
+        return factory.create_tree("t", board), board
+
+
+def test_a_loop_over_an_entry_visits_the_same_items_there() -> None:
+    """Each start of the loop handles a copy of the whole list, whatever became of the items before."""
+    for seed in range(10 * TREES):
+        rng = random.Random(seed)
+        lists = [";".join(rng.choices("abc", k=rng.randint(0, 3))) for _ in range(200)]
+        answers = "".join(rng.choices("SSSFR", k=200))
+        own, theirs = Items(lists, answers), Items(lists, answers)
+        loaded = bt.load(ITEMS, skills=own.skills())
+        tree, _ = theirs.tree(exporter.text(loaded.spec))
+        for _ in range(40):
+            tree.tick_exactly_once()
+        while len(own.seen) < len(theirs.seen):
+            with bt.Run(loaded, clock=Manual()) as run:
+                while run.tick().status is bt.Status.RUNNING:
+                    pass
+        both = min(len(own.seen), len(theirs.seen))
+        assert both > 20 and own.seen[:both] == theirs.seen[:both], (seed, lists, answers)
+
+
+def test_a_loop_over_an_entry_that_is_halted_begins_anew_there() -> None:
+    own, theirs = Items(["a;b;c"] * 9, "SRRRSSRSSS"), Items(["a;b;c"] * 9, "SRRRSSRSSS")
+    loaded = bt.load(ITEMS, skills=own.skills())
+    tree, board = theirs.tree(exporter.text(loaded.spec))
+    with bt.Run(loaded, clock=Manual()) as run:
+        for stop in (False, False, False, True, False, False):
+            run.blackboard["stop"] = stop
+            board.set_bool("stop", stop)
+            assert run.tick().status.name == tree.tick_exactly_once().name
+    assert own.seen == theirs.seen == ["aS", "bR", "bR", "aR", "aS"]
