@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 
 from bt_robots.imports.names import Names
+from bt_robots.imports.report import CannotSay
 from bt_robots.pytrees.values import (
     BoardClient,
     BoundMethod,
@@ -29,10 +30,6 @@ _COMPUTED: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
 }  # fmt: skip
 _FUNCTIONS = {"abs", "bool", "float", "int", "len", "max", "min", "round", "str", "sum"}
-
-
-class CannotSay(Exception):
-    """It has no words here; the text says why."""
 
 
 def literal(value: Value) -> str:

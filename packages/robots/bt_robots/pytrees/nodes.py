@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_robots.imports.names import node_name, unique
-from bt_robots.imports.report import Place, Report, State, fault
+from bt_robots.imports.report import CannotSay, Place, Report, State, fault
 from bt_robots.imports.yaml import Step
-from bt_robots.pytrees.conditions import CannotSay, Conditions
+from bt_robots.pytrees.conditions import Conditions
 from bt_robots.pytrees.expressions import WHEN_IT_RUNS
 from bt_robots.pytrees.leaves import Leaves, as_json
 from bt_robots.pytrees.stock import ENTERED, KINDS, STATUSES, TICKED

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bt_robots.imports.report import CannotSay
 from bt_robots.imports.yaml import Step
-from bt_robots.pytrees.conditions import CannotSay, Conditions, logic
+from bt_robots.pytrees.conditions import Conditions, logic
 from bt_robots.pytrees.expressions import WHEN_IT_RUNS
 from bt_robots.pytrees.leaves import as_json, written
 from bt_robots.pytrees.values import Behaviour, OwnFunction, Unread, Value
