@@ -35,7 +35,7 @@ GROUPS: tuple[tuple[str, dict[str, tuple[str, str]]], ...] = (
                      "authoring.plan"),
             "skills": ("Suggest what skills could say that they need and bring.", "+author"),
             "explain": ("Tell what a fault means, or what a kind of node does.", "authoring.explain"),
-            "import": ("Make a project of a tree of BehaviorTree.CPP, or skills of tools.", "authoring.importing"),
+            "import": ("Make a project of BehaviorTree.CPP or py_trees, or skills of tools.", "authoring.importing"),
             "export": ("Write a tree as XML of BehaviorTree.CPP, or skills as tools.", "authoring.exporting"),
             "serve": ("Serve an editor (lsp) or an assistant (mcp), which start it.", ""),
         },

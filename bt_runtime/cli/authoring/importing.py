@@ -12,7 +12,7 @@ from bt_runtime.language.project import plugins
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    text = "a tree of BehaviorTree.CPP, version 3 or 4, or a folder of them; or: mcp SERVER; or: tools FILE.json"
+    text = "trees of BehaviorTree.CPP (.xml) or py_trees (.py), a file or a folder; or: mcp SERVER; or: tools FILE.json"
     parser.add_argument("what", nargs="+", metavar="FILE", help=text)
     text = "the project that it becomes; of tools the manifest (default: skills/NAME.yaml of this project)"
     parser.add_argument("--out", "-o", type=Path, metavar="DIR", help=text)

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Comment, Element, SubElement
 from bt_robots.btcpp import aside, script
 from bt_robots.btcpp.model import CPP, Model, Port, attribute
 from bt_robots.btcpp.refusals import Refusals
-from bt_robots.btcpp.script import CannotSay
+from bt_robots.imports.report import CannotSay
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.kinds.kind import NODE_TYPES, Kind, Twin
 from bt_runtime.language.spec import NodeSpec, TreeSpec

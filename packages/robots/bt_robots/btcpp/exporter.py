@@ -12,8 +12,9 @@ from bt_robots.btcpp.manifest import foreign_of
 from bt_robots.btcpp.model import CPP, TAGS, Model, attribute
 from bt_robots.btcpp.node_writers import NODE_WRITERS
 from bt_robots.btcpp.refusals import Refusals
-from bt_robots.btcpp.script import CannotSay, value
+from bt_robots.btcpp.script import value
 from bt_robots.btcpp.sources import STUB
+from bt_robots.imports.report import CannotSay
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.project import disk

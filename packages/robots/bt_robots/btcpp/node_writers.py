@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 from bt_robots.btcpp import script
 from bt_robots.btcpp.element_writer import ANY_SKILL, SETS, ElementWriter, NodeWriter, plain, tree_id
 from bt_robots.btcpp.model import CPP, Model, Port, attribute
-from bt_robots.btcpp.script import CannotSay
+from bt_robots.imports.report import CannotSay
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.ports import an
 from bt_runtime.language.spec import NodeSpec

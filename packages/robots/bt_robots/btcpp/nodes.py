@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from bt_robots.btcpp import aside, rules, script
 from bt_robots.btcpp.document import Element
 from bt_robots.btcpp.model import Model, Port, entry_of, guessed, literal
-from bt_robots.btcpp.script import CannotSay
 from bt_robots.btcpp.source_element import Given
 from bt_robots.imports.names import Names, identifier, node_name, parameter, unique
-from bt_robots.imports.report import Report
+from bt_robots.imports.report import CannotSay, Report
 from bt_robots.imports.yaml import Step
 from bt_runtime.types import Json
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from bt_robots.btcpp.model import entry_of, guessed
-from bt_robots.btcpp.script import CannotSay, Said, quoted
+from bt_robots.btcpp.script import Said, quoted
 from bt_robots.btcpp.source_element import Given
+from bt_robots.imports.report import CannotSay
 from bt_robots.imports.yaml import Step
 from bt_runtime.types import Json
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from bt_robots.imports.report import CannotSay
+
 LONGEST = 1_000  # characters of an expression here
 MOST_DEEP = 30  # levels of brackets here, less those that are put around it
 _TOKEN = re.compile(
@@ -22,10 +24,6 @@ _TESTS = {"==", "!=", "<", ">", "<=", ">="}
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _WORDS = {"true", "false"}
 _TAKEN = {"and", "or", "not", "in", "is", "if", "else", "null", "None", "True", "False", "lambda", "exists"}
-
-
-class CannotSay(Exception):
-    """Raised when an expression has no equivalent in the other language."""
 
 
 class Said(NamedTuple):

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from bt_robots.btcpp import script
 from bt_robots.btcpp.document import Element
 from bt_robots.btcpp.model import entry_of, guessed
-from bt_robots.btcpp.script import CannotSay, Said
+from bt_robots.btcpp.script import Said
 from bt_robots.imports.names import Names
-from bt_robots.imports.report import Report, State
+from bt_robots.imports.report import CannotSay, Report, State
 from bt_runtime.language.expression import ExpressionError, compile
 from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.types import Json

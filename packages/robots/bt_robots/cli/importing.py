@@ -1,4 +1,4 @@
-"""`btr import FILE.xml`: a tree of BehaviorTree.CPP becomes a project. A report says what became of each element."""
+"""`btr import FILE`: trees of BehaviorTree.CPP or py_trees become a project. A report says what became of each part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 from bt_robots.btcpp import importer
+from bt_robots.btcpp.sources import xml_files
 from bt_robots.imports.project import Imported
+from bt_robots.pytrees import importer as python
+from bt_robots.pytrees import modules
 from bt_runtime.cli import Exit
 from bt_runtime.cli.options import Options
 from bt_runtime.language.faults.diagnostic import BtError
@@ -27,13 +30,25 @@ class _ImportCommand(Options):
         parser.add_argument("--enum", action="append", default=[], metavar="RED=1", help=text)
 
     def instead(self, args: argparse.Namespace) -> int | None:
-        return run(args) if len(args.what) == 1 else None
+        named = [Path(each) for each in args.what]
+        if all(map(is_python, named)):
+            return write_project(args, python.load(named, args.include))
+        if len(named) > 1:
+            return None
+        enums = dict(map(importer.enum, args.enum))
+        return write_project(args, importer.load(named[0], args.models, enums, args.include))
 
 
-def run(args: argparse.Namespace) -> int:
+def is_python(path: Path) -> bool:
+    """Is it Python source: a file that is called so, or a folder with trees of py_trees and none in XML?"""
+    if not path.is_dir():
+        return path.suffix == ".py"
+    return modules.has_trees(path) and not any(b"<BehaviorTree" in disk.read_or_nothing(f) for f in xml_files(path))
+
+
+def write_project(args: argparse.Namespace, got: Imported) -> int:
     if args.out is None:
         raise BtError("the project that it becomes is not named", "say --out DIR")
-    got = importer.load(Path(args.what[0]), args.models, dict(map(importer.enum, args.enum)), args.include)
     write(got, args.out, args.force)
     if args.json:
         rows = [{**row._asdict(), "place": str(row.place)} for row in got.report.sorted()]

@@ -23,6 +23,10 @@ def fault(place: Place, message: str, hint: str = "") -> BtError:
     return BtError(f"{place}: {message}", hint)
 
 
+class CannotSay(Exception):
+    """A part of the source has no words here; the text says why."""
+
+
 class ReportRow(NamedTuple):
     place: Place
     what: str  # `<Sequence>`, or `_skipIf` of one

@@ -10,6 +10,7 @@ import pytest
 
 from bt_robots.btcpp import document, exporter, importer, script
 from bt_robots.imports.project import Imported
+from bt_robots.imports.report import CannotSay
 from bt_runtime import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json
@@ -224,10 +225,10 @@ def test_spoilt_xml_never_ends_in_a_traceback(tmp_path: Path) -> None:
 
 
 def test_a_script_that_grows_without_end_is_refused() -> None:
-    with pytest.raises(script.CannotSay, match="put together"):
+    with pytest.raises(CannotSay, match="put together"):
         script.read("a := 1; " + "a := a + a; " * 40)
     for hostile in ("(" * 900, "!" * 900 + "a", "a ? " * 300, "1 +" * 900, "a" * 5000, "'", "a := b := 1", "☃"):
-        with pytest.raises(script.CannotSay):
+        with pytest.raises(CannotSay):
             script.read(hostile)
 
 

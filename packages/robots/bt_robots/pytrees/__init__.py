@@ -1,0 +1,1 @@
+"""Reads trees of py_trees out of Python source, without running it."""

@@ -1,0 +1,307 @@
+"""`btr import FILE.py`: Python source with trees of py_trees becomes a project, read and never run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import py_trees
+import pytest
+from py_trees import demos
+
+from bt_robots.pytrees import importer
+from bt_runtime import BtError
+from bt_runtime.cli import main
+from bt_runtime.language.loader import Loader
+from packages.robots.tests.interop import pytrees_shapes
+from packages.robots.tests.interop.beside_pytrees import differences, project
+from packages.robots.tests.interop.grown_pytrees import GrownSource
+
+DEMOS = Path(demos.__file__).parent
+# What each file gives: how many nodes are read, and the places of those that are not: line → what stands there.
+TABLE: dict[str, tuple[int, dict[int, str]]] = {
+    "action": (1, {}),
+    "blackboard": (4, {210: "set_nested"}),
+    "blackboard_remappings": (1, {}),
+    "context_switching": (5, {}),
+    "display_modes": (9, {}),
+    "dot_graphs": (13, {}),
+    "either_or": (23, {}),
+    "eternal_guard": (6, {}),
+    "lifecycle": (1, {}),
+    "logging": (7, {}),
+    "pick_up_where_you_left_off": (16, {}),
+    "selector": (3, {}),
+    "sequence": (4, {}),
+    "stewardship": (7, {}),
+    "topics": (8, {}),
+    "patrol": (14, {}),
+    "bringup": (6, {}),
+    "scenario": (2, {21: "idle_until", 22: "actor_flee", 24: "drive_distance"}),
+    "arm": (11, {}),
+    "dispatch": (
+        3,
+        {13: "line_13", 15: "line_15", 17: "rest", 18: "shelf_behaviour", 20: "either", 22: "line_22"},
+    ),
+    "builder": (6, {}),
+    "library": (8, {34: "odd"}),
+    "decorated": (60, {}),
+    "board": (36, {}),
+    "guards": (7, {}),
+    "idioms": (38, {}),
+}
+STOCK = ["display_modes", "either_or", "eternal_guard", "logging", "pick_up_where_you_left_off", "selector", "sequence",
+         "decorated", "board", "idioms", "builder"]  # all of whose leaves are those of py_trees  # fmt: skip
+
+
+def source(name: str, folder: Path) -> Path:
+    return pytrees_shapes.write(name, folder) if name in pytrees_shapes.FILES else DEMOS / f"{name}.py"
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_file_is_read_but_for_the_nodes_that_the_table_names(name: str, tmp_path: Path) -> None:
+    read, unread = TABLE[name]
+    rows = importer.load([source(name, tmp_path)]).report.sorted()
+    lost = {row.place.line: row.became.split("`")[1] for row in rows if row.state == "lost"}
+    assert (len(rows) - len(lost), lost) == (read, unread), name
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_project_is_without_faults(name: str, tmp_path: Path) -> None:
+    tree = project(source(name, tmp_path), tmp_path / "made")
+    found = [str(each) for each in Loader(tree.parents[1]).file(tree).diagnostics if each.severity == "error"]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_a_tree_of_stock_behaviours_ticks_like_that_of_py_trees(name: str, tmp_path: Path) -> None:
+    path = source(name, tmp_path)
+    spec = importlib.util.spec_from_file_location(f"of_{name}", path)
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    theirs: Any = getattr(module, "create_root", None) or module.create_tree
+    assert differences(theirs(), project(path, tmp_path / "made"), 60) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_random_tree_ticks_like_that_of_py_trees(seed: int, tmp_path: Path) -> None:
+    grown = GrownSource(str(seed))
+    (path := tmp_path / "grown.py").write_text(grown.text, encoding="utf-8")
+    scope: dict[str, Any] = {}
+    exec(grown.text, scope)
+    assert {row.state for row in importer.load([path]).report.rows} == {"same"}
+    assert differences(scope["create_root"](), project(path, tmp_path / "made"), 25) == []
+
+
+def read(text: str, folder: Path, name: str = "robot") -> dict[str, str]:
+    """The files of the project of one source, and its report as `report`."""
+    (path := folder / f"{name}.py").write_text(text, encoding="utf-8")
+    got = importer.load([path])
+    return got.files | {"report": got.report.text().replace(f"{folder}/", "")}
+
+
+ROOT = "import py_trees\n\n\ndef create_root():\n    return py_trees.composites."
+
+
+def test_a_class_becomes_a_skill_with_its_docstring_its_parameters_and_its_keys(tmp_path: Path) -> None:
+    tree = project(source("patrol", tmp_path), tmp_path / "made")
+    manifest = (tree.parents[1] / "skills" / "patrol.yaml").read_text("utf-8")
+    for line in ("sentence: \"Drives to a point of the map {x} {y} {speed}\"", "x: number",
+                 "speed: {type: number, default: 0.5}", "base_pose: {type: any, default: null}",
+                 "outputs: {odometer: any}", "follow: [base_pose]"):  # fmt: skip
+        assert line in manifest, (line, manifest)
+    code = (tree.parents[1] / "skills" / "patrol.py").read_text("utf-8")
+    assert '"""patrol.py:12: class DriveTo. Reads base_pose. Gives odometer."""' in code
+    assert "def start(self, x: Any, y: Any, speed: Any = 0.5, base_pose: Any = None) -> None:" in code
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ("Parallel('p', policy=py_trees.common.ParallelPolicy.SuccessOnSelected([]))", "SuccessOnSelected"),
+        ("Parallel('p', policy=choose())", "choose"),
+        ("Parallel('p')", "has no `policy`"),
+        ("Sequence('s', memory=remembers())", "remembers"),
+        ("Selector('s', memory=False, children=find())", "find"),
+        ("Sequence('s', memory=True, colour='red')", "takes no `colour`"),
+    ],
+)
+def test_a_policy_or_memory_that_has_no_equal_is_refused_with_its_place(made: str, why: str, tmp_path: Path) -> None:
+    report = read(f"{ROOT}{made}\n", tmp_path)["report"]
+    assert report.startswith("robot.py:5:") and "lost: " in report and why in report
+
+
+@pytest.mark.parametrize(
+    ("policy", "first", "kind"),
+    [
+        ("SuccessOnAll()", "Running('a')", "parallel:"),
+        ("SuccessOnAll()", "Failure('a')", "args: {policy: SuccessOnAll}"),
+        ("SuccessOnAll(synchronise=False)", "Running('a')", "SuccessOnAll: {synchronise: false}"),
+        ("SuccessOnOne()", "Running('a')", "args: {policy: SuccessOnOne}"),
+    ],
+)
+def test_a_parallel_is_ours_only_where_that_ticks_the_same(policy: str, first: str, kind: str, tmp_path: Path) -> None:
+    """Ours does not tick the children behind one that has failed."""
+    below = f"children=[py_trees.behaviours.{first}, py_trees.behaviours.Success('b')]"
+    made = f"Parallel('p', py_trees.common.ParallelPolicy.{policy}, {below})"
+    assert kind in read(f"{ROOT}{made}\n", tmp_path)["trees/robot.yaml"]
+
+
+BRANCHES = """
+import py_trees
+from elsewhere import ask
+
+
+def create_root():
+    root = py_trees.composites.Sequence("root", memory=True)
+    name = "sure"
+    {}
+    root.add_child(py_trees.behaviours.Success(name))
+    return root
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("if ask(): name = 'other'", {"called `Success`"}),
+        ("if ask(): return None", {"hangs on `ask()`"}),
+        ("if ask(): raise ValueError", set[str]()),
+        ("for each in ask(): root.add_child(each)", {"for each of `ask()`"}),
+        ("for each in [1, 2]:\n        if ask(): break\n        root.add_child(ask(each))", {"hangs on `ask()`"}),
+        ("while ask(): root.children.append(ask())", {"done while `ask()`"}),
+        ("while True: pass", set[str]()),
+        ("name = name if ask() else 'b'", {"called `Success`"}),
+        ("root.add_child(ask(name)) if ask() else None", set[str]()),
+        ("with ask() as other: root.add_child(other)", {"`elsewhere.ask(…)`"}),
+        ("[root.add_child(py_trees.behaviours.Success(n)) for n in 'ab']", set[str]()),
+        ("match ask():\n        case 1: root.add_child(ask())", {"match ask()"}),
+    ],
+)
+def test_what_hangs_on_something_unknown_is_named_and_never_guessed(
+    statement: str, named: set[str], tmp_path: Path
+) -> None:
+    report = read(BRANCHES.format(statement), tmp_path)["report"]
+    for words in named:
+        assert words in report
+    assert named or "lost" not in report
+
+
+PLAIN = f"{ROOT}Sequence('s', True)\n"
+HOSTILE = {
+    "a syntax error": ("def create_root(:\n    pass\n", "robot.py:1:17: this is no Python that can be read"),
+    "Python 2": ("print 'x'\n", "robot.py:1:1: this is no Python that can be read"),
+    "null bytes": ("x = 1\0\n", "robot.py:1:1: this is no Python that can be read"),
+    "nested brackets": ("x = " + "(" * 50_000 + ")" * 50_000 + "\n", "robot.py:1:"),
+    "nested calls": ("x = " + "f(" * 190 + ")" * 190 + "\n" + PLAIN, ""),
+    "a long sum": ("x = " + "1+" * 50_000 + "1\n", "robot.py:1:"),
+    "many signs": ("x = " + "-" * 50_000 + "1\n", "robot.py:1:"),
+    "a factory that calls itself": ("import py_trees\ndef f():\n    return f()\n", "robot.py:3:12: calls or brackets"),
+    "factories that call each other": (
+        "import py_trees\ndef f(n):\n    return py_trees.composites.Sequence('s', True, [g(n)])\n"
+        "def g(n):\n    return f(n + 1)\n",
+        "calls or brackets are nested too deeply",
+    ),
+    "an endless loop": (f"while True:\n    x = 1\n{PLAIN}", ""),
+    "a list of 10**9": (f"x = [0] * 10**9\n{PLAIN}", "robot.py:1:5: this makes a list of"),
+    "a text of 10**9": (f"x = 'a' * 10**9\n{PLAIN}", "robot.py:1:5: this makes a text of"),
+    "a range of 10**9": (
+        ROOT + "Sequence('s', True, [py_trees.behaviours.Success(str(n)) for n in range(10**9)])\n",
+        "robot.py:5:98: this makes a list of 1,000,000,000 items",
+    ),
+    "a power": (f"x = 9 ** 9 ** 9 ** 9\n{PLAIN}", ""),
+    "a shift": (f"x = 1 << 10**12\n{PLAIN}", ""),
+    "a width": (f"x = f'{{1:999999999}}' + '%999999999d' % 1 + '{{:999999999}}'.format(1)\n{PLAIN}", ""),
+    "a list that doubles": ("x = [1]\n" + "x = x + x\n" * 30, "this makes a list of"),
+    "a list of lists": ("x = [1]\n" + "x = [x, x]\n" * 40 + f"y = x == [x]; z = str(x)\n{PLAIN}", ""),
+    "loops in loops": (
+        "for a in range(9000):\n  for b in range(9000):\n    for c in range(9000):\n      d = 1\n",
+        "takes more than 300,000 steps",
+    ),
+    "a node within itself": (
+        "import py_trees\nroot = py_trees.composites.Sequence('s', True)\nroot.add_child(root)\n",
+        "",
+    ),
+    "a node twice": (
+        "import py_trees\na = py_trees.behaviours.Dummy('a')\nroot = py_trees.composites.Sequence('s', True, [a, a])\n",
+        "",
+    ),
+    "nodes within each other": (
+        "import py_trees\nx = py_trees.behaviours.Success('a')\nfor n in range(500):\n"
+        "    x = py_trees.decorators.Inverter('i', x)\n",
+        "nodes stand more than 100 deep",
+    ),
+    "no tree": ("import py_trees\nprint('x')\n", "builds no tree of py_trees"),
+    "an import of itself": (f"import robot\nfrom robot import *\n{PLAIN}", ""),
+    "an import upward": (f"from ..... import x\nfrom .. import y\nimport os.path\n{PLAIN}", ""),
+    "a metaclass": (f"class A(A): pass\nclass B(type, metaclass=B): pass\nB()\n{PLAIN}", ""),
+    "names for YAML": (ROOT + "Sequence('x\\nroot: {py: os}', True, [py_trees.timers.Timer('\\u2028!!a', 1)])\n", ""),
+    "docstrings for Python": (
+        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    '''x\"\"\"\\nopen(\"pwned\", \"w\")'''\n"
+        "    def __init__(self, a='\"\"\"\\nopen(1)'): pass\n"
+        "root = py_trees.composites.Sequence('s', True, [A()])\n",
+        "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_does_harm_is_a_fault_with_its_place_or_is_read_within_bounds(name: str, tmp_path: Path) -> None:
+    text, words = HOSTILE[name]
+    (path := tmp_path / "robot.py").write_bytes(text.encode())
+    begin = time.process_time()
+    if words:
+        with pytest.raises(BtError) as caught:
+            importer.load([path])
+        assert words in str(caught.value)
+    else:
+        tree = project(path, tmp_path / "made")
+        assert not [d for d in Loader(tree.parents[1]).file(tree).diagnostics if d.severity == "error"]
+    assert time.process_time() - begin < 5
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_source_with_parts_cut_out_is_read_or_refused_in_words(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    for name in ("patrol", "dispatch", "board", "guards"):
+        (text,) = pytrees_shapes.FILES[name].values()
+        lines = text.splitlines(keepends=True)
+        for _ in range(3):
+            del lines[rng.randrange(len(lines))]
+        (path := tmp_path / f"{name}.py").write_text("".join(lines), encoding="utf-8")
+        try:
+            importer.load([path])
+        except BtError as error:
+            assert f"{name}.py" in str(error)
+
+
+def test_the_command_reads_a_folder_and_a_broken_file_in_it_is_a_row(tmp_path: Path, capsys: Any) -> None:
+    folder = pytrees_shapes.write("arm", tmp_path)
+    (folder / "arm" / "old.py").write_text("import py_trees\nprint 'x'\n", encoding="utf-8")
+    assert main(["import", str(folder), "--out", str(tmp_path / "made"), "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["main"] == "main" and min(said["files"]) == "btr.yaml"
+    (lost,) = [row for row in said["report"] if row["state"] == "lost"]
+    assert lost["place"].endswith("old.py:1:1") and "this is no Python that can be read" in lost["became"]
+    assert main(["import", str(tmp_path / "none.py"), "--out", str(tmp_path / "made")]) == 2
+
+
+def test_two_files_are_imported_together_and_nothing_of_them_is_run(tmp_path: Path, capsys: Any) -> None:
+    for name in ("one", "two"):
+        text = f"open({str(tmp_path / 'pwned')!r}, 'w')\n{ROOT}Sequence('{name}', memory=True)\n"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    files = [str(tmp_path / "one.py"), str(tmp_path / "two.py")]
+    assert main(["import", *files, "--out", str(tmp_path / "made")]) == 0
+    assert sorted(path.stem for path in (tmp_path / "made" / "trees").iterdir()) == ["one", "two"]
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_the_blackboard_of_py_trees_is_left_as_it_is(tmp_path: Path) -> None:
+    before = dict(py_trees.blackboard.Blackboard.storage)
+    importer.load([source("board", tmp_path)])
+    assert py_trees.blackboard.Blackboard.storage == before
