@@ -208,7 +208,8 @@ MORE = {
     "equal items without a space": M("  sequence:\n    -log: a\n    -log: a\n", 2, "a dash and a space",
                                      "  sequence:\n    - log: a\n    - log: a\n"),
     "a text with an apostrophe in such quotes": M(
-        "  sequence:\n    - log: 'it's on'\n", 2, 'quote the whole: `log: "it\'s on"`', "  sequence:\n    - log: \"it's on\"\n"),
+        "  sequence:\n    - log: 'it's on'\n", 2, 'quote the whole: `log: "it\'s on"`',
+        "  sequence:\n    - log: \"it's on\"\n"),
     "no colon before the list": M("  sequence\n    - log: a\n", 1, "is a colon missing after it?",
                                   "  sequence:\n    - log: a\n"),
     "an empty item": M("  sequence:\n    - log: a\n    -\n", 3, "write a node here"),
