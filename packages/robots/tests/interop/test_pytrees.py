@@ -155,7 +155,7 @@ def test_a_parallel_is_ours_only_where_that_ticks_the_same(policy: str, first: s
         ("Sequence('a' + 'b' * 2, memory=1 < 2)", "succeed: {name: abb}"),
         ("Sequence(f'{1.5:.2f} {\"x\"!r}', not True)", "1.50 'x'"),
         ("Sequence('%s-%d' % ('a', 3), True)", "name: a-3"),
-        ("Sequence('{}, {n}'.format(1, n=2).upper(), True)", "name: 1, 2"),
+        ("Sequence('{}, {n}'.format(1, n=2).upper(), True)", 'name: "1, 2"'),
         ("Selector('s', *[True], **{'children': [FIRST]})", "fallback:"),
         ("Sequence('s', True, [*(b for b in (FIRST, SECOND) if b.name != 'one')])", "- set:"),
         ("Sequence(max(['s', 't'], key=len) if False else sorted({'b', 'a'})[-1], True)", "name: b"),
