@@ -22,6 +22,8 @@ _BRACES = re.compile(r"no braces here: `")
 _INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|to negate:|a colon and a space:) `(?!\w+:`)([^`…]+)`\Z")
 _FORMAT = re.compile(r"no formats here: `\{(round\(.+\))\}`\Z")
 _TEST = re.compile(r"\b(?:check|expr|when|unless|until|if|on): *\Z")  # before an expression
+_NAME = re.compile(r"(?P<mark>[\"']?)[\w ./-]+(?P=mark)")
+_FIELD = re.compile(r"\b(?:updated|expr) *\Z")  # of `check`, where `=` may stand for a colon
 _OPENS = re.compile(r"(?:[:\-?,{\[]|^) *\Z")  # before a value
 _WHOLE_LINE = re.compile(r"quote the whole: `(.+)`\Z")
 _ENTRY = re.compile(r"if an entry is meant: `(.+)`\Z")
@@ -241,7 +243,7 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
     there = "" if fault.fixes else _at(span, lines)  # what it brings along is exact
     meant = _MEANT.match(fault.label) or _MEANT.match(fault.help)
     if meant and there and f"`{there.strip(chr(34) + chr(39))}" in fault.message:
-        yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), True)
+        yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), bool(_NAME.fullmatch(there)))
     if (said := _WRITE.match(fault.label)) and there == said[1][:-1]:
         yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
     if there:
@@ -307,7 +309,7 @@ def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[F
         left = "" if before[-1:].isspace() or there == "=" else " "
         right = "" if line[end - 1 : end].isspace() or there == "=" else " "
         edit = Edit(span._replace(end_column=end), f"{left}{word}{right}")
-        yield Fix(f"write `{word}`", (edit,), True)
+        yield Fix(f"write `{word}`", (edit,), there != "=" or not _FIELD.search(before))
     elif said := _QUOTE.match(fault.label):
         yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
     elif _BRACES.match(fault.label) and there[:1] == "{" and there[-1:] == "}":

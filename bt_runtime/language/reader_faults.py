@@ -85,12 +85,20 @@ class NodeFaults:
         self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
         return {each for each in (below or close,) if each}, inner
 
+    def _listed(self, fields: YamlMap) -> None:
+        """Forgets that a key of this mapping is given twice: two equal items of a list may be."""
+        at = fields.span
+        told = {each for each in self.diagnostics.items if (each.code, each.file) == ("BT006", self.file) and each.span
+                and at.line <= each.span.line <= at.end_line and each.span.column == at.column}  # fmt: skip
+        self.diagnostics.items = [each for each in self.diagnostics.items if each not in told]
+
     def _misplaced(self, kind: Kind, fields: YamlMap, name: Scalar) -> set[str] | None:
         """Reports several keys that belong elsewhere by one fault, at the first of them; None for any other key."""
         own = [key for key, _ in fields if kind.field(key.text) is None and key.text not in COMMON_NAMES]
         dashes = [key for key in own if key.text[:1] == "-" and key.text[1:] in self.registry]
         if name in dashes:
             label, help, field, ways = "a dash and a space: `- `", "", "children", fixes.dashed(name)
+            self._listed(fields)
         elif kind.includes and kind.field("with") is not None and foreign_fixes.field(kind, fields, name, name) is None:
             label, help, field = "put it below `with:`", "the inputs of a tree stand below `with:`", "with"
             ways = fixes.gathered(fields, own, "with")

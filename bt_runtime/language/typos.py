@@ -14,7 +14,7 @@ from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 
 SHORT = 60  # characters of what was written that a hint repeats
 _WORD = r"[A-Za-z_]\w*"  # compiled where it is needed: nothing here is, for what is sound
-_JOINED = r"([A-Za-z_]\w*)(?::| +)(?!:)\s*(\S.*)"  # `log "abc"`, `log:abc`
+_JOINED = r"([A-Za-z_]\w*)(?::| *=(?!=)| +)(?![:=])\s*(\S.*)"  # `log "abc"`, `log:abc`, `log = abc`
 
 
 BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # of YAML 1.1; texts since

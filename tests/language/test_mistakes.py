@@ -205,6 +205,11 @@ MORE = {
     "nodes in braces": M("  sequence: {log: a, wait: 3}\n", 1, "a list (`- `)", "  sequence: [log: a, wait: 3]\n"),
     "dashes without a space": M("  sequence:\n    -log: a\n    -log: b\n", 2, "a dash and a space",
                                 "  sequence:\n    - log: a\n    - log: b\n"),
+    "equal items without a space": M("  sequence:\n    -log: a\n    -log: a\n", 2, "a dash and a space",
+                                     "  sequence:\n    - log: a\n    - log: a\n"),
+    "a text with an apostrophe in such quotes": M(
+        "  sequence:\n    - log: 'it's on'\n", 2, 'quote the whole: `log: "it\'s on"`',
+        "  sequence:\n    - log: \"it's on\"\n"),
     "no colon before the list": M("  sequence\n    - log: a\n", 1, "is a colon missing after it?",
                                   "  sequence:\n    - log: a\n"),
     "an empty item": M("  sequence:\n    - log: a\n    -\n", 3, "write a node here"),
@@ -231,6 +236,10 @@ MORE = {
     # entries
     "an entry without its hole": M("  for_each: {in: laps, as: s, child: {log: '{s}'}}\n", 1, "if an entry is meant"),
     "added and assigned": M("  set: laps += 2\n", 1, "takes a mapping", "  set: {laps: '{laps + 2}'}\n"),
+    "an entry and its value": M("  set: {entry: laps, value: 3}\n", 1, "to write `laps`: `{laps: 3}`",
+                                "  set: {laps: 3}\n"),
+    "a node where entries are written": M("  log: {text: a, on_success: {log: b}}\n", 1, "and runs no node"),
+    "a text as a test": M("  check: phase\n", 1, "`phase == 'rest'` compares"),
     "an entry set to a quoted number": M('  set: {laps: "3"}\n', 1, "write `3`", "  set: {laps: 3}\n"),
 }  # fmt: skip
 MISTAKES |= MORE
@@ -294,7 +303,7 @@ def test_the_fix_of_a_mistake_is_sound_and_says_what_was_meant(name: str) -> Non
     assert not [str(d) for d in checked(made).diagnostics if d.severity == "error"]
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name != "dashes without a space"])  # two equal keys as well
+@pytest.mark.parametrize("name", EVERY)
 def test_one_mistake_is_one_error(name: str) -> None:
     errors = [str(d) for d in told(written(name).written) if d.severity == "error"]
     assert len(errors) <= 1, errors

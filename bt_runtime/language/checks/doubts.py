@@ -34,6 +34,26 @@ def unwritten(tree: TreeSpec, read: Use, known: Set[str], diagnostics: Diagnosti
     diagnostics.warning("BT023", message, read.spec.file, read.span, label, help, ways)
 
 
+def unread(tree: TreeSpec, use: Use, known: Set[str], diagnostics: Diagnostics) -> None:
+    """Warns about an entry that is written and read nowhere, and about nodes and fields where entries belong."""
+    name, given = use.name, use.spec.given.get(use.field.name)
+    message, label = f"nothing in this tree reads `{name}`", did_you_mean(name, known, cutoff=0.75)
+    help = f"if it is meant for outside, make it an output: `outputs: {{{name}: any}}`"
+    ways: tuple[Fix, ...] = ()
+    entry, value = (given.get(word) if isinstance(given, YamlMap) else None for word in ("entry", "value"))
+    if isinstance(given, YamlMap) and isinstance(entry, Scalar) and value is not None and len(given.pairs) == 2:
+        if name == "value" and not known & {"entry", "value"}:
+            return  # it is told at the first of the two
+        written = f"{{{entry.text}: {value.text if isinstance(value, Scalar) and value.plain else '…'}}}"
+        label = f"to write `{entry.text}`: `{written}`"
+        message = f"this writes an entry called `{name}`"
+        ways = (Fix(f"write `{written}`", (Edit(given.span, written),)),) if "…" not in written else ()
+    elif name in tree.registry and use.field.type == "assignments":
+        message, label = f"this writes an entry `{name}`, and runs no node", "this is a kind of node"
+        help = f"a node that comes afterwards stands behind this one, in a `sequence`; {help}"
+    diagnostics.warning("BT024", message, use.spec.file, use.span, label, help, ways)
+
+
 OUTERMOST = "the outermost tree"
 
 
@@ -84,7 +104,23 @@ def written_text(tree: TreeSpec, used: Usage, use: Use, value: str, diagnostics:
         diagnostics.warning("BT021", message, use.spec.file, node.span, label, help)
 
 
-def none_meant(each: PlacedExpression, known: Mapping[str, str], diagnostics: Diagnostics) -> None:
+def in_test(tree: TreeSpec, each: PlacedExpression, known: Mapping[str, str], diagnostics: Diagnostics) -> None:
+    """Warns about `check: mode` and `mode == none` where `mode` is a text."""
+    _none_meant(each, known, diagnostics)
+    port = tree.ports.get(each.expression.text)
+    if port is None or each.field.type != "expression" or each.field.name == "on":
+        return
+    texts = [text for text in (*(port.choices or ()), port.default) if isinstance(text, str) and text]
+    if texts:
+        message, label = (
+            f"`{port.name}` is a text, and as a test true unless it is empty",
+            f"`{port.name} == '{texts[-1]}'` compares",
+        )
+        help = f"`{port.name} != ''` says whether there is any"
+        diagnostics.warning("BT034", message, each.spec.file, each.node.span, label, help)
+
+
+def _none_meant(each: PlacedExpression, known: Mapping[str, str], diagnostics: Diagnostics) -> None:
     """Warns about `mode == none` for a text: the word is null, and the text was meant."""
     todo = [each.expression.part]
     while todo:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression
-from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.ports import an, flows, unfit
 from bt_runtime.language.spec import Port, TreeSpec
@@ -66,9 +65,9 @@ def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
-            message, help = f"nothing in this tree reads `{name}`", "if it is meant for outside, make it an output: "
-            label, help = did_you_mean(name, known, cutoff=0.75), help + "`outputs: {" + name + ": any}`"
-            diagnostics.warning("BT024", message, use.spec.file, use.span, label, help)
+            from bt_runtime.language.checks import doubts
+
+            doubts.unread(tree, use, known, diagnostics)
     for port in tree.inputs.values():
         if port.name not in read:
             diagnostics.warning("BT024", f"nothing in this tree reads its input `{port.name}`", tree.file, port.span)
@@ -139,10 +138,11 @@ def _expressions(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
             continue
         from bt_runtime.language.checks import types
 
-        if "one" in each.expression.text:
+        lone = each.field.type == "expression" and known.get(each.expression.text) == "string"
+        if lone or "one" in each.expression.text:
             from bt_runtime.language.checks import doubts
 
-            doubts.none_meant(each, known, diagnostics)
+            doubts.in_test(tree, each, known, diagnostics)
         clashes = types.clashes(each.expression, known)
         for clash in clashes:
             named = [n for n in each.expression.names if n in known and _within(each.expression, n, clash)]

@@ -194,6 +194,8 @@ def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
         or not line[: mark.column].rstrip().endswith(value[0].replace("{", "}"))
     ):
         return None
+    if re.fullmatch(r"'[^'\"]*(?:\w'\w[^'\"]*)+'", value):
+        value = value[1:-1]  # of a text with an apostrophe the quotes are its own
     other = "'" if "'" not in value else '"' if '"' not in value else ""
     whole = f"quote the whole: `{line[: begins.end()].strip().removeprefix('- ')} {other}{value}{other}`"
     help = (
