@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process with threads should not fork
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from tests.hostile import documents, expressions, foreign_xml, headers, journals, odd_files, servers
+from tests.hostile import documents, expressions, foreign_python, foreign_xml, headers, journals, odd_files, servers
 from tests.hostile.case import Case, Target, loaded, saved
 from tests.hostile.frame import Broken, Frame, warmed
 from tests.journal.mutations import HOSTILE, parts
@@ -34,6 +34,7 @@ TARGETS = (
     Target("documents", documents.cases, 40, 2000),
     Target("expressions", expressions.cases, 80, 2000),
     Target("xml", foreign_xml.cases, len(foreign_xml.DOCUMENTS), 20 * len(foreign_xml.DOCUMENTS)),
+    Target("python", foreign_python.cases, len(foreign_python.DOCUMENTS), 20 * len(foreign_python.DOCUMENTS)),
     Target("odd_files", odd_files.cases, 60, odd_files.ALL),
 )
 SAVED = Path("build/hostile")

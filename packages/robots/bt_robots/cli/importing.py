@@ -24,7 +24,7 @@ class _ImportCommand(Options):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         text = "a file with a TreeNodesModel, or nav2; may be said again"
         parser.add_argument("--models", action="append", default=[], metavar="FILE", help=text)
-        text = "where included files, ROS packages and called trees are looked for, too; may be said again"
+        text = "where included files, ROS packages, called trees and modules are looked for, too; may be said again"
         parser.add_argument("--include", action="append", default=[], type=Path, metavar="DIR", help=text)
         text = "a word of the scripts that C++ knows; may be said again"
         parser.add_argument("--enum", action="append", default=[], metavar="RED=1", help=text)

@@ -25,6 +25,7 @@ from bt_robots.pytrees.values import (
     OwnObject,
     ParallelRule,
     SuperOf,
+    TreeHandle,
     Unread,
     Value,
 )
@@ -296,11 +297,13 @@ class Calls(Expressions):
             given = dict(zip(("variable", "value", "operator"), args, strict=False)) | named
             return Comparison(given.get("variable"), given.get("value"), given.get("operator"), place)
         if called.last == "BehaviourTree" or name.startswith("py_trees.display."):
-            self.ticked(named.get("root", args[0] if args else None))
-            return Unread(place, f"`{called.last}` is no part of a tree")
+            self.ticked(root := named.get("root", args[0] if args else None))
+            return TreeHandle(root)
         if name.startswith("py_trees.") and called.last in ("Client", "Blackboard"):
             space = named.get("namespace", args[1] if len(args) > 1 else None)
             return BoardClient(space if isinstance(space, str) else "")
+        if name.endswith("Blackboard.absolute_name") and len(args) > 1 and plain.is_plain(args):
+            return f"/{BoardClient(str(args[0])).key(str(args[1]))}"
         if name.endswith("Blackboard.set") and len(args) > 1 and isinstance(args[0], str):
             self.initial[args[0].lstrip("/")] = args[1]
             return None

@@ -22,6 +22,7 @@ from bt_robots.pytrees.values import (
     OwnObject,
     StatusWord,
     SuperOf,
+    TreeHandle,
     Unread,
     Value,
 )
@@ -119,6 +120,8 @@ class Expressions:
                 if isinstance(found, OwnFunction) and found.sort == "classmethod":
                     return BoundMethod(value, found)
                 return self.unread(node, scope) if found is MISSING else found
+            case TreeHandle() if name == "root":
+                return value.root
             case BoardClient() | SuperOf():
                 return BoundMethod(value, name)
             case str() | list() | dict() | set():
@@ -130,6 +133,8 @@ class Expressions:
     def of_outside(self, value: Outside, name: str) -> Value:
         if value.name.startswith("py_trees.") and value.last == "Status" and name in STATUSES:
             return StatusWord(name)
+        if value.name.startswith("py_trees.") and value.last == "Blackboard" and name == "separator":
+            return "/"
         return Outside(f"{value.name}.{name}")
 
     def of_behaviour(self, made: Behaviour, name: str) -> Value:

@@ -24,7 +24,7 @@ _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def snake(name: str) -> str:
     """`MoveArm` → `move_arm`"""
-    return identifier(_SPLIT.sub("_", name).lower(), "leaf")
+    return identifier(_SPLIT.sub("_", name).lower()[:50], "leaf")
 
 
 def as_json(value: Value) -> Json:

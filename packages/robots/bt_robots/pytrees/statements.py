@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from bt_robots.imports.report import Place
 from bt_robots.pytrees import plain
 from bt_robots.pytrees.calls import ADDERS, Calls
 from bt_robots.pytrees.expressions import WHEN_IT_RUNS, source
@@ -22,6 +24,7 @@ from bt_robots.pytrees.values import (
     Unread,
     Value,
 )
+from bt_runtime.language.faults.diagnostic import BtError
 
 _EXITS = ("sys.exit", "exit", "quit", "os._exit")
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -39,6 +42,7 @@ class Statements(Calls):
         super().__init__()
         self.files = files
         self.begun = set[str]()  # modules whose body is read, or was
+        self.spoilt = set[Path]()
 
     # Modules --------------------------------------------------------------------------------
 
@@ -76,16 +80,26 @@ class Statements(Calls):
             scope.put(alias.asname or alias.name, value)
 
     def imported(self, name: str, level: int, scope: NameScope) -> SourceModule | None:
-        path = self.files.find(name, level, self.files.path_of(scope.module))
-        return self.module(self.files.load(path)) if path is not None else None
+        return self.loaded(self.files.find(name, level, self.files.path_of(scope.module)))
+
+    def loaded(self, path: Path | None) -> SourceModule | None:
+        """The module of a file that another one imports; None when it cannot be read, which the report tells."""
+        if path is None or path in self.spoilt:
+            return None
+        try:
+            module = self.files.load(path)
+        except BtError as error:
+            self.spoilt.add(path)
+            self.files.report.add(Place(str(path), 1, 1), path.name, "lost", f"it is not read: {error}")
+            return None
+        return self.module(module)
 
     def attribute(self, value: Value, name: str, node: ast.AST, scope: NameScope) -> Value:
         if isinstance(value, SourceModule):
             found = value.scope.names.get(name, MISSING)
             if found is not MISSING:
                 return found
-            path = self.files.find(name, 1, self.files.path_of(value))
-            return self.module(self.files.load(path)) if path is not None else self.unread(node, scope)
+            return self.loaded(self.files.find(name, 1, self.files.path_of(value))) or self.unread(node, scope)
         return super().attribute(value, name, node, scope)
 
     # Blocks ---------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ class OutsideCall(Unread):
     """The result of a call of something that stands in no file of the import."""
 
     def __init__(self, place: Place, name: str, args: list[Value], named: dict[str, Value]) -> None:
-        super().__init__(place, f"`{name}(…)` stands in no file of this import")
+        why = "is of another version" if name.startswith("py_trees.") else "stands in no file of this import"
+        super().__init__(place, f"`{name}` {why}")
         self.name, self.args, self.named = name, args, named
 
 
@@ -181,6 +182,13 @@ class Behaviour:
         self.notes: list[str] = []  # what differs, or was guessed
         self.became = ""  # what it is now, when its kind alone does not say so
         self.unread: Unread | None = None
+
+
+@dataclass(frozen=True)
+class TreeHandle:
+    """A `BehaviourTree`."""
+
+    root: Value
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from bt_runtime.language.loader import Loader
 from packages.robots.tests.interop import pytrees_shapes
 from packages.robots.tests.interop.beside_pytrees import differences, project
 from packages.robots.tests.interop.grown_pytrees import GrownSource
+from packages.robots.tests.interop.pytrees_hostile import HOSTILE, ROOT
 
 DEMOS = Path(demos.__file__).parent
 # What each file gives: how many nodes are read, and the places of those that are not: line → what stands there.
@@ -104,9 +105,6 @@ def read(text: str, folder: Path, name: str = "robot") -> dict[str, str]:
     return got.files | {"report": got.report.text().replace(f"{folder}/", "")}
 
 
-ROOT = "import py_trees\n\n\ndef create_root():\n    return py_trees.composites."
-
-
 def test_a_class_becomes_a_skill_with_its_docstring_its_parameters_and_its_keys(tmp_path: Path) -> None:
     tree = project(source("patrol", tmp_path), tmp_path / "made")
     manifest = (tree.parents[1] / "skills" / "patrol.yaml").read_text("utf-8")
@@ -151,6 +149,40 @@ def test_a_parallel_is_ours_only_where_that_ticks_the_same(policy: str, first: s
     assert kind in read(f"{ROOT}{made}\n", tmp_path)["trees/robot.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ("Sequence('a' + 'b' * 2, memory=1 < 2)", "succeed: {name: abb}"),
+        ("Sequence(f'{1.5:.2f} {\"x\"!r}', not True)", "1.50 'x'"),
+        ("Sequence('%s-%d' % ('a', 3), True)", "name: a-3"),
+        ("Sequence('{}, {n}'.format(1, n=2).upper(), True)", 'name: "1, 2"'),
+        ("Selector('s', *[True], **{'children': [FIRST]})", "fallback:"),
+        ("Sequence('s', True, [*(b for b in (FIRST, SECOND) if b.name != 'one')])", "- set:"),
+        ("Sequence(max(['s', 't'], key=len) if False else sorted({'b', 'a'})[-1], True)", "name: b"),
+        ("Sequence(name={'k': ['x', 'y']}['k'][1:][0], memory=True)", "name: y"),
+        ("Sequence('s', True, [SECOND])", "values: {a_b: 3}"),
+        ("Sequence('s', True, [TREE.root])", "name: inner"),
+        ("Sequence('s', True, [KEEP(SECOND)])", "py_trees.decorators:Count"),
+    ],
+)
+def test_names_arguments_and_children_are_computed(made: str, words: str, tmp_path: Path) -> None:
+    head = """import py_trees as pt
+from py_trees.composites import *
+FIRST = pt.behaviours.Success("one")
+KEEP = lambda child: pt.decorators.Count("kept", child)
+SECOND = pt.behaviours.SetBlackboardVariable("two", pt.blackboard.Blackboard.separator.join(["a", "b"]), 1 + 2, True)
+TREE = pt.trees.BehaviourTree(Sequence("inner", True))
+"""
+    files = read(f"{head}root = Sequence('whole', True, [{made}])\n", tmp_path)
+    assert words in "".join(text for name, text in files.items() if name.startswith("trees/"))
+
+
+def test_a_broken_file_that_another_one_imports_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    (tmp_path / "leaves.py").write_text("class A(:\n", encoding="utf-8")
+    got = read("import leaves\n" + ROOT + "Sequence('s', True, [leaves.A('a')])\n", tmp_path)
+    assert "leaves.py:1:1: lost" in got["report"] and "- a: {name: a}" in got["trees/robot.yaml"]
+
+
 BRANCHES = """
 import py_trees
 from elsewhere import ask
@@ -177,7 +209,7 @@ def create_root():
         ("while True: pass", set[str]()),
         ("name = name if ask() else 'b'", {"called `Success`"}),
         ("root.add_child(ask(name)) if ask() else None", set[str]()),
-        ("with ask() as other: root.add_child(other)", {"`elsewhere.ask(…)`"}),
+        ("with ask() as other: root.add_child(other)", {"`elsewhere.ask` stands in no file"}),
         ("[root.add_child(py_trees.behaviours.Success(n)) for n in 'ab']", set[str]()),
         ("match ask():\n        case 1: root.add_child(ask())", {"match ask()"}),
     ],
@@ -189,64 +221,6 @@ def test_what_hangs_on_something_unknown_is_named_and_never_guessed(
     for words in named:
         assert words in report
     assert named or "lost" not in report
-
-
-PLAIN = f"{ROOT}Sequence('s', True)\n"
-HOSTILE = {
-    "a syntax error": ("def create_root(:\n    pass\n", "robot.py:1:17: this is no Python that can be read"),
-    "Python 2": ("print 'x'\n", "robot.py:1:1: this is no Python that can be read"),
-    "null bytes": ("x = 1\0\n", "robot.py:1:1: this is no Python that can be read"),
-    "nested brackets": ("x = " + "(" * 50_000 + ")" * 50_000 + "\n", "robot.py:1:"),
-    "nested calls": ("x = " + "f(" * 190 + ")" * 190 + "\n" + PLAIN, ""),
-    "a long sum": ("x = " + "1+" * 50_000 + "1\n", "robot.py:1:"),
-    "many signs": ("x = " + "-" * 50_000 + "1\n", "robot.py:1:"),
-    "a factory that calls itself": ("import py_trees\ndef f():\n    return f()\n", "robot.py:3:12: calls or brackets"),
-    "factories that call each other": (
-        "import py_trees\ndef f(n):\n    return py_trees.composites.Sequence('s', True, [g(n)])\n"
-        "def g(n):\n    return f(n + 1)\n",
-        "calls or brackets are nested too deeply",
-    ),
-    "an endless loop": (f"while True:\n    x = 1\n{PLAIN}", ""),
-    "a list of 10**9": (f"x = [0] * 10**9\n{PLAIN}", "robot.py:1:5: this makes a list of"),
-    "a text of 10**9": (f"x = 'a' * 10**9\n{PLAIN}", "robot.py:1:5: this makes a text of"),
-    "a range of 10**9": (
-        ROOT + "Sequence('s', True, [py_trees.behaviours.Success(str(n)) for n in range(10**9)])\n",
-        "robot.py:5:98: this makes a list of 1,000,000,000 items",
-    ),
-    "a power": (f"x = 9 ** 9 ** 9 ** 9\n{PLAIN}", ""),
-    "a shift": (f"x = 1 << 10**12\n{PLAIN}", ""),
-    "a width": (f"x = f'{{1:999999999}}' + '%999999999d' % 1 + '{{:999999999}}'.format(1)\n{PLAIN}", ""),
-    "a list that doubles": ("x = [1]\n" + "x = x + x\n" * 30, "this makes a list of"),
-    "a list of lists": ("x = [1]\n" + "x = [x, x]\n" * 40 + f"y = x == [x]; z = str(x)\n{PLAIN}", ""),
-    "loops in loops": (
-        "for a in range(9000):\n  for b in range(9000):\n    for c in range(9000):\n      d = 1\n",
-        "takes more than 300,000 steps",
-    ),
-    "a node within itself": (
-        "import py_trees\nroot = py_trees.composites.Sequence('s', True)\nroot.add_child(root)\n",
-        "",
-    ),
-    "a node twice": (
-        "import py_trees\na = py_trees.behaviours.Dummy('a')\nroot = py_trees.composites.Sequence('s', True, [a, a])\n",
-        "",
-    ),
-    "nodes within each other": (
-        "import py_trees\nx = py_trees.behaviours.Success('a')\nfor n in range(500):\n"
-        "    x = py_trees.decorators.Inverter('i', x)\n",
-        "nodes stand more than 100 deep",
-    ),
-    "no tree": ("import py_trees\nprint('x')\n", "builds no tree of py_trees"),
-    "an import of itself": (f"import robot\nfrom robot import *\n{PLAIN}", ""),
-    "an import upward": (f"from ..... import x\nfrom .. import y\nimport os.path\n{PLAIN}", ""),
-    "a metaclass": (f"class A(A): pass\nclass B(type, metaclass=B): pass\nB()\n{PLAIN}", ""),
-    "names for YAML": (ROOT + "Sequence('x\\nroot: {py: os}', True, [py_trees.timers.Timer('\\u2028!!a', 1)])\n", ""),
-    "docstrings for Python": (
-        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    '''x\"\"\"\\nopen(\"pwned\", \"w\")'''\n"
-        "    def __init__(self, a='\"\"\"\\nopen(1)'): pass\n"
-        "root = py_trees.composites.Sequence('s', True, [A()])\n",
-        "",
-    ),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOSTILE)
