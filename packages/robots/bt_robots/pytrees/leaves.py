@@ -106,7 +106,8 @@ class Leaf:
                 params[name] = type if len(values) == self.count else {"type": "any", "default": None}
         params |= {name: {"type": "any", "default": None} for name in self.reads}
         class_name = "" if self.cls is None else self.cls.name
-        if class_name and (keyword.iskeyword(class_name) or not class_name.isascii() or number > 1):
+        taken = keyword.iskeyword(class_name) or class_name in ("Any", "Skill", "Status")
+        if class_name and (taken or not class_name.isascii() or number > 1):
             class_name = f"Leaf_{self.kind}"
         return SkillStub(
             self.kind, params, dict.fromkeys(self.writes, "any"), list(self.reads), self.instant,

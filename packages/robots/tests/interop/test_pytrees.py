@@ -188,6 +188,16 @@ import py_trees
 from elsewhere import ask
 
 
+class Holder(py_trees.behaviour.Behaviour):
+    def __init__(self, child):
+        super().__init__("holder")
+
+
+class Loose(py_trees.composites.Selector):
+    def __init__(self):
+        super().__init__(*ask())
+
+
 def create_root():
     root = py_trees.composites.Sequence("root", memory=True)
     name = "sure"
@@ -211,6 +221,13 @@ def create_root():
         ("root.add_child(ask(name)) if ask() else None", set[str]()),
         ("with ask() as other: root.add_child(other)", {"`elsewhere.ask` stands in no file"}),
         ("[root.add_child(py_trees.behaviours.Success(n)) for n in 'ab']", set[str]()),
+        ("root.add_children(*ask())", {"`root.add_children(*ask())`"}),
+        ("ask(root)", {"`elsewhere.ask` is called with it, and may change it"}),
+        ("root.add_child(py_trees.composites.Sequence('x', **ask()))", {"Sequence('x', **ask"}),
+        ("for each in {'a', 'b'}: root.add_child(ask(each))", {"for each of"}),
+        ("root.add_child(Holder(py_trees.behaviours.Success('in')))", {"lost: Holder", "not read: 1 that it holds"}),
+        ("root.add_child(ask('c', py_trees.behaviours.Success('in')))", {"not read: 1 that it holds"}),
+        ("root.add_child(Loose())", {"`__init__` of `Loose` is not read to its end"}),
         ("match ask():\n        case 1: root.add_child(ask())", {"match ask()"}),
     ],
 )
