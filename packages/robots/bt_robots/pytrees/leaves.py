@@ -19,6 +19,7 @@ from bt_runtime.types import Json
 
 MOST_KEYS = 50  # most keys of the blackboard of one class
 _TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "list", "List": "list"}
+_INFINITE = (float("inf"), float("-inf"))
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -145,7 +146,11 @@ def _defaults(cls: OwnClass | None) -> dict[str, Json]:
         return {}
     names = [each.arg for each in init.node.args.args]
     pairs = zip(reversed(names), reversed(init.defaults), strict=False)
-    return {parameter(name): value for name, value in pairs if isinstance(value, str | int | float)}
+    return {
+        parameter(name): value
+        for name, value in pairs
+        if isinstance(value, str | int | float) and value not in _INFINITE
+    }
 
 
 def _declared(cls: OwnClass | None) -> dict[str, str]:
