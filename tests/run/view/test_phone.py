@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import pytest
 
 from bt_runtime import Person, Run, Status, View, load, skill
-from tests.run.view.browser import Browser, missing
+from tests.run.view.browser import missing
+from tests.run.view.phone import Phone
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
-WIDTH, HEIGHT, FINGER = 390, 844, 40
 TREE = """\
 version: 1
 tree: wood
@@ -22,10 +22,9 @@ root:
     - fell: oak
     - fell: elm
 """
-OUTSIDE = """
+BELOW = """
   return [...document.querySelectorAll('button, input, #status, #asks .said')].filter((e) => e.offsetParent)
-    .filter((e) => { const r = e.getBoundingClientRect();
-      return r.left < 0 || r.top < 0 || r.right > innerWidth + 1 || r.bottom > innerHeight + 1; })
+    .filter((e) => { const r = e.getBoundingClientRect(); return r.top < 0 || r.bottom > innerHeight + 1; })
     .map((e) => e.id || e.textContent);
 """
 SEEN = """
@@ -45,12 +44,9 @@ def spoken(long: str = ""):
 
 
 @contextmanager
-def on_a_phone(run: Run) -> Iterator[Browser]:
-    """The page of a run that spins, on a screen for one finger."""
-    with View(run) as view, Browser(WIDTH, HEIGHT) as phone:
-        screen = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 2, "mobile": True}
-        phone.protocol("Emulation.setDeviceMetricsOverride", screen)
-        phone.protocol("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
+def on_a_phone(run: Run) -> Iterator[Phone]:
+    """The page of a run that spins."""
+    with View(run) as view, Phone() as phone:
         spinning = threading.Thread(target=lambda: (run.spin(), view.finish()))
         spinning.start()
         try:
@@ -63,41 +59,29 @@ def on_a_phone(run: Run) -> Iterator[Browser]:
             spinning.join(60)
 
 
-def tap(phone: Browser, selector: str) -> None:
-    """A finger on the middle of an element, which must be as high as a finger."""
-    at = phone.js(
-        "const r = document.querySelector(arguments[0]).getBoundingClientRect();"
-        "return { x: r.left + r.width / 2, y: r.top + r.height / 2, height: r.height };",
-        selector,
-    )
-    assert at.pop("height") >= FINGER, selector
-    phone.protocol("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
-    phone.protocol("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-
 def test_a_run_is_watched_confirmed_and_halted_by_a_finger() -> None:
     with Run(spoken(), hz=50, services={"person": Person()}) as run, on_a_phone(run) as phone:
-        assert phone.js(OUTSIDE) == []
+        assert phone.outside() == [] == phone.js(BELOW)
         phone.until(f"(() => {{ {SEEN} }})()")
         assert "May I fell the oak?" in phone.js("return document.getElementById('asks').innerText")
-        tap(phone, "#asks button")
+        phone.tap("#asks button")
         phone.until("document.getElementById('asks').innerText.includes('elm')")
-        tap(phone, "#asks button")
+        phone.tap("#asks button")
         phone.until("document.getElementById('asks').hidden")
         phone.until("document.getElementById('panel').innerText.includes('at work')")
         phone.until(f"(() => {{ {SEEN} }})()")
-        assert phone.js(OUTSIDE) == []
-        tap(phone, "#halt")
+        assert phone.outside() == [] == phone.js(BELOW)
+        phone.tap("#halt")
         phone.until("document.getElementById('halt').textContent.includes('sure?')")
         assert not run.parts.runner.stopped
-        tap(phone, "#halt")
+        phone.tap("#halt")
         phone.until("document.getElementById('status').textContent === 'stopped'")
         assert run.parts.runner.stopped == "stopped from the page"
 
 
 def test_a_question_is_refused_by_a_finger() -> None:
     with Run(spoken(), hz=50, services={"person": Person()}) as run, on_a_phone(run) as phone:
-        tap(phone, "#asks button:last-child")
+        phone.tap("#asks button:last-child")
         phone.until("document.getElementById('status').textContent === 'failed'")
         assert run.status is Status.FAILURE
         assert "said: no" in run.parts.engine.root.children[1].feedback_message
@@ -106,7 +90,7 @@ def test_a_question_is_refused_by_a_finger() -> None:
 def test_a_long_question_leaves_its_answers_and_the_tree_in_sight() -> None:
     long = spoken(" that stands by the river, at the northern end of the long valley behind the mill" * 4)
     with Run(long, hz=50, services={"person": Person()}) as run, on_a_phone(run) as phone:
-        assert phone.js(OUTSIDE) == []
+        assert phone.outside() == [] == phone.js(BELOW)
         phone.until(f"(() => {{ {SEEN} }})()")
-        tap(phone, "#asks button")
+        phone.tap("#asks button")
         phone.until("document.getElementById('asks').innerText.includes('elm')")

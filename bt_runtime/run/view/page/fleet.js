@@ -6,13 +6,27 @@ const fleet = {
   asked: new Map(), // id → its form in the inbox
 
   start() {
-    const take = this.list.take.bind(this.list), drop = this.list.drop.bind(this.list);
+    const take = this.list.take.bind(this.list), drop = this.list.drop.bind(this.list), row = this.list.row.bind(this.list);
+    this.list.names = ["Robot or task", "Why", ""];
+    this.list.heads();
+    this.list.row = (id) => { row(id); this.acts(this.list.runs.get(id), this.list.rows.get(id)); };
     this.list.take = (event) => { take(event); if (event.sort === "robot") this.inbox(event); };
     this.list.drop = (id) => { drop(id); this.inbox({ name: id.replace("robot ", ""), questions: [] }); };
     $("who").value = localStorage.getItem("btr-who") ?? "";
     $("who").addEventListener("change", (e) => localStorage.setItem("btr-who", e.target.value));
-    $("halt").addEventListener("click", () => this.tell({ do: "halt" }));
-    $("release").addEventListener("click", () => this.tell({ do: "release" }));
+    twice($("halt"), "Halt all", () => this.tell({ do: "halt" }));
+    twice($("release"), "Release all", () => this.tell({ do: "release" }));
+  },
+
+  // A robot's row halts it, or releases it.
+  acts(told, row) {
+    if (!row.acts) row.tr.append(row.acts = el("td", { class: "acts" }));
+    const word = told.state === "halted" ? "Release" : "Halt";
+    if (told.sort !== "robot" || row.word === word) return;
+    const button = el("button", { "aria-label": shown(`${word} ${told.name}`) });
+    twice(button, word, () => this.tell({ do: word.toLowerCase(), robot: told.name }));
+    row.acts.replaceChildren(button);
+    row.word = word;
   },
 
   // The questions of one robot's runs; those that are not open any more leave the inbox.
@@ -37,7 +51,7 @@ const fleet = {
     if (!by) { this.list.notice("Write your name first: it goes with what you do."); $("who").focus(); return null; }
     const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.list.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...body, by }) });
     const said = await answer.json();
-    this.list.notice(said.error ?? (said.answered ? `${said.answered.length} robots have answered; the others do when they are reached` : ""));
+    this.list.notice(said.error ?? (said.answered ? `${said.answered.length === 1 ? `${said.answered[0]} has` : `${said.answered.length} robots have`} answered${body.robot ? "" : "; the others do when they are reached"}` : ""));
     return answer.ok ? said : null;
   },
 };

@@ -306,7 +306,7 @@ class Page {
     const press = (id, act) => $(id).addEventListener("click", act);
     press("pause", () => this.command(this.history.head.latest.hold?.on ? "resume" : "pause"));
     press("step", () => this.command("step"));
-    press("halt", () => this.halt());
+    twice($("halt"), "Halt", () => this.command("halt"));
     press("follow", () => { this.tree.follow(!this.tree.following); this.wake(); });
     press("unfold", () => this.unfold());
     press("turn", () => this.turn());
@@ -325,13 +325,6 @@ class Page {
     addEventListener("keydown", (e) => this.key(e));
     addEventListener("resize", () => { this.lineStale = true; this.wake(); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.lineStale = true; this.wake(); });
-  }
-
-  halt() {
-    const button = $("halt");
-    if (button.classList.contains("sure")) { this.command("halt"); button.classList.remove("sure"); put(button, "Halt"); return; }
-    button.classList.add("sure"); put(button, "Halt: sure?");
-    setTimeout(() => { button.classList.remove("sure"); put(button, "Halt"); }, 3000);
   }
 
   unfold() {

@@ -18,6 +18,7 @@ class List {
     this.alarms = new Map(); // id → the alarm that was announced
     this.chosen = []; // at most two
     this.filter = "all";
+    this.names = ["Run", "Last fault"]; // the second column, and the last ones
     this.about = { panel: [], places: [], stuck: 0, left_out: 0 };
     this.ahead = 0; // seconds by which the server's clock is ahead of ours
     this.waiting = this.told = false;
@@ -86,7 +87,7 @@ class List {
   }
 
   heads() {
-    const names = ["", "Run", "State", "Where it is", "Tick", "Decisions", ...this.about.panel, "Last fault"];
+    const names = ["", this.names[0], "State", "Where it is", "Tick", "Decisions", ...this.about.panel, ...this.names.slice(1)];
     const key = JSON.stringify(names);
     if (key === this.headed) return;
     this.headed = key;
@@ -103,7 +104,7 @@ class List {
     const at = el("span", { class: "lines" }), ago = el("span", { class: "under" }), fault = el("a", { class: "lines" }), when = el("span", { class: "under" });
     const row = {
       box, link, tree, pill, alarm, met, bar, at, ago, fault, when, choose: cell("choose"), run: cell("run"), state: cell("state"), where: cell("where"), tick: cell("number", "tick"),
-      decisions: cell("number", "decisions"), entries: this.about.panel.map((name) => cell("value", name)), failed: cell("fault", "Last fault:"),
+      decisions: cell("number", "decisions"), entries: this.about.panel.map((name) => cell("value", name)), failed: cell("fault", `${this.names[1]}:`),
     };
     row.choose.append(box); row.run.append(link, tree); row.state.append(pill, el("br"), alarm, met, bar); row.where.append(at, ago); row.failed.append(fault, when);
     row.tr = el("tr", {}, row.choose, row.run, row.state, row.where, row.tick, row.decisions, ...row.entries, row.failed);
@@ -158,7 +159,7 @@ class List {
       if (run.alarm) this.alarms.set(id, run.alarm); else this.alarms.delete(id);
     }
     if (fresh.length) put($("heard"), fresh.slice(0, 5).join("; "));
-    const title = this.alarms.size ? `(${this.alarms.size}) Runs` : "Runs";
+    const name = document.querySelector("h1").textContent, title = this.alarms.size ? `(${this.alarms.size}) ${name}` : name;
     if (document.title !== title) document.title = title;
   }
 

@@ -56,3 +56,14 @@ function filled(text, value) {
   });
   return sound ? made : null;
 }
+
+// What acts at once on a robot asks once more: the second press within three seconds does it.
+function twice(button, word, act) {
+  const say = (sure) => { button.classList.toggle("sure", sure); button.textContent = sure ? `${word}: sure?` : word; };
+  button.addEventListener("click", () => {
+    const sure = button.classList.contains("sure");
+    say(!sure);
+    if (sure) act(); else setTimeout(() => say(false), 3000);
+  });
+  say(false);
+}
