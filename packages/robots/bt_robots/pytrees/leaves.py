@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from bt_runtime.types import Json
 
 MOST_KEYS = 50  # most keys of the blackboard of one class
 _TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "list", "List": "list"}
-_INFINITE = (float("inf"), float("-inf"))
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -30,7 +30,7 @@ def snake(name: str) -> str:
 
 def as_json(value: Value) -> Json:
     """A plain value as YAML has it. Raises ValueError for any other."""
-    if isinstance(value, float) and value - value != 0:
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("YAML here has no infinite number")
     if isinstance(value, StatusWord):
         return str(value)
@@ -146,11 +146,8 @@ def _defaults(cls: OwnClass | None) -> dict[str, Json]:
         return {}
     names = [each.arg for each in init.node.args.args]
     pairs = zip(reversed(names), reversed(init.defaults), strict=False)
-    return {
-        parameter(name): value
-        for name, value in pairs
-        if isinstance(value, str | int | float) and value not in _INFINITE
-    }
+    kept = (pair for pair in pairs if isinstance(pair[1], str | int | float))
+    return {parameter(name): value for name, value in kept if isinstance(value, str) or math.isfinite(value)}
 
 
 def _declared(cls: OwnClass | None) -> dict[str, str]:

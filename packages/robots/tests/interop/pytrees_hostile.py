@@ -48,7 +48,8 @@ HOSTILE = {
         "nodes stand more than 100 deep",
     ),
     "a number without an end": (
-        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    def __init__(self, a=float('inf'), b=1e999): pass\n"
+        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    def __init__(self, a=float('inf'), "
+        "b=1e999): pass\n"
         "root = py_trees.composites.Sequence('s', True, [A(), A(2), py_trees.timers.Timer('t', -1)])\n",
         "",
     ),

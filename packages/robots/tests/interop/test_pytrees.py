@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import operator
 import random
 import time
 from pathlib import Path
@@ -96,6 +97,39 @@ def test_a_random_tree_ticks_like_that_of_py_trees(seed: int, tmp_path: Path) ->
     exec(grown.text, scope)
     assert {row.state for row in importer.load([path]).report.rows} == {"same"}
     assert differences(scope["create_root"](), project(path, tmp_path / "made"), 25) == []
+
+
+GUARD = """
+from py_trees import behaviours as b, idioms
+from py_trees.common import Status
+
+S, F = Status.SUCCESS, Status.FAILURE
+
+
+def conditions():
+    return [b.StatusQueue("c1", [S, S, F, S], None), b.StatusQueue("c2", [S, S, S, S, F], None)]
+
+
+def create_root():
+    return idioms.eternal_guard(b.TickCounter("work", 2, S), "guarded", conditions(), blackboard_variable_prefix="g")
+"""
+
+
+def test_the_eternal_guard_of_older_versions_ticks_like_the_nodes_that_they_made(tmp_path: Path) -> None:
+    (path := tmp_path / "guard.py").write_text(GUARD, encoding="utf-8")
+    b, status, compare = py_trees.behaviours, py_trees.common.Status, py_trees.common.ComparisonExpression
+    work, scope = py_trees.composites.Selector("Guarded Tasks", memory=False), dict[str, Any]()
+    policy = py_trees.common.ParallelPolicy.SuccessOnAll(synchronise=False)
+    root = py_trees.composites.Parallel("guarded", policy)
+    exec(GUARD, scope)
+    for number, condition in enumerate(scope["conditions"](), 1):
+        key = f"g_condition_{number}"
+        root.add_child(py_trees.decorators.StatusToBlackboard("told", condition, key))
+        check = compare(key, status.FAILURE, operator.eq)
+        work.add_child(b.CheckBlackboardVariableValue(f"Abort on c{number}", check))
+    work.add_child(b.TickCounter("work", 2, status.SUCCESS))
+    root.add_child(work)
+    assert differences(root, project(path, tmp_path / "made"), 30) == []
 
 
 def read(text: str, folder: Path, name: str = "robot") -> dict[str, str]:
