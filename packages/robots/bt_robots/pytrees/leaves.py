@@ -6,6 +6,7 @@ import ast
 import keyword
 import math
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ class Leaf:
     def sentence(self) -> str:
         """The first line of the class's docstring."""
         text = ast.get_docstring(self.cls.node) if self.cls is not None else ""
-        first = " ".join((text or "").split("\n\n")[0].split()).rstrip(".:!")
+        first = " ".join((text or "")[:1_000].split("\n\n")[0].split()).rstrip(".:!")
         first = re.sub(r":[a-z:]+:`[~.]?([^`<]*)[^`]*`", r"\1", first)
         return first if first and first.isprintable() and not set(first) & set("{}") and len(first) <= 200 else ""
 
@@ -165,8 +166,9 @@ class Leaves:
 
     def __init__(self, entries: Names) -> None:
         self.entries = entries
-        self.names = Names("leaf", shipped_kinds())
         self.known: dict[object, Leaf] = {}
+        self.kinds = set[str]()
+        self.numbers = Counter[str]()
 
     def own(self, made: Behaviour) -> Step:
         """A leaf of a class of the files."""
@@ -203,11 +205,13 @@ class Leaves:
 
     def leaf(self, of: object, name: str, what: str, cls: OwnClass | None, instant: bool = False) -> Leaf:
         if of not in self.known:
-            kind = snake(name)
-            kind = f"{kind}_leaf" if kind in shipped_kinds() or keyword.iskeyword(kind) else kind
-            number = 1 + len([each for each in self.known.values() if each.kind.startswith(kind)])
-            while kind in {each.kind for each in self.known.values()}:
-                kind, number = f"{snake(name)}_{number}", number + 1
+            kind = plain = snake(name)
+            if kind in shipped_kinds() or keyword.iskeyword(kind):
+                kind = plain = f"{kind}_leaf"
+            while kind in self.kinds:
+                self.numbers[plain] += 1
+                kind = f"{plain}_{self.numbers[plain] + 1}"
+            self.kinds.add(kind)
             self.known[of] = Leaf(kind, cls, what, instant)
         return self.known[of]
 

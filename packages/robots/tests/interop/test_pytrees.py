@@ -6,8 +6,10 @@ import importlib.util
 import json
 import operator
 import random
+import sys
 import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import py_trees
@@ -215,6 +217,56 @@ def test_a_broken_file_that_another_one_imports_is_named_and_the_rest_is_read(tm
     (tmp_path / "leaves.py").write_text("class A(:\n", encoding="utf-8")
     got = read("import leaves\n" + ROOT + "Sequence('s', True, [leaves.A('a')])\n", tmp_path)
     assert "leaves.py:1:1: lost" in got["report"] and "- a: {name: a}" in got["trees/robot.yaml"]
+
+
+@pytest.mark.parametrize(("selected", "words"), [("[a, b]", "same: Parallel"), ("[a]", "lost: Parallel")])
+def test_a_selection_of_all_children_is_success_on_all_and_any_other_is_refused(
+    selected: str, words: str, tmp_path: Path
+) -> None:
+    text = f"""import py_trees
+a, b = py_trees.behaviours.Success("a"), py_trees.behaviours.Running("b")
+policy = py_trees.common.ParallelPolicy.SuccessOnSelected({selected})
+root = py_trees.composites.Parallel("p", policy, [a, b])
+"""
+    assert words in read(text, tmp_path)["report"]
+
+
+def lines(text: str, folder: Path) -> int:
+    """How many lines of the importer an import executes."""
+    count, before = 0, sys.gettrace()
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if "pytrees" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    sys.settrace(trace)
+    try:
+        read(text, folder)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+LARGE = {
+    "nodes": lambda n: "root.add_child(b.Success('s'))\n" * n,
+    "classes": lambda n: "".join(f"class A{i}(B): pass\nroot.add_child(A{i}('a'))\n" for i in range(n)),
+    "functions": lambda n: (
+        "".join(f"def f{i}(): return S('s{i}', True, [f{i + 1}()])\n" for i in range(n % 60 + 20))
+        + "".join(f"def g{i}(): return S('s{i}', True, [b.Success('s')])\nroot.add_child(g{i}())\n" for i in range(n))
+    ),
+    "keys": lambda n: "".join(f"root.add_child(b.SetBlackboardVariable('s', 'k{i}', {i}, True))\n" for i in range(n)),
+}
+
+
+@pytest.mark.parametrize("shape", LARGE)
+def test_four_times_the_source_is_about_four_times_the_work(shape: str, tmp_path: Path) -> None:
+    head = "from py_trees import behaviours as b\nfrom py_trees.behaviour import Behaviour as B\n"
+    head += "from py_trees.composites import Sequence as S\nroot = S('root', True)\n"
+    small, large = (lines(head + LARGE[shape](n), tmp_path) for n in (100, 400))
+    assert large < 6 * small, f"{large / small:.1f} times the lines"
 
 
 BRANCHES = """
