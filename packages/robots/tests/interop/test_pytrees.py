@@ -378,6 +378,19 @@ def test_two_files_are_imported_together_and_nothing_of_them_is_run(tmp_path: Pa
     assert not (tmp_path / "pwned").exists()
 
 
+def test_a_folder_is_read_as_xml_where_it_has_trees_in_xml_and_else_as_python(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "a.py").write_text(f"{ROOT}Sequence('s', memory=True)\n", encoding="utf-8")
+    (tmp_path / "package.xml").write_text("<package/>", encoding="utf-8")
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "one")]) == 0
+    assert "a.py:5:12: same" in capsys.readouterr().out
+    xml = '<root BTCPP_format="4"><BehaviorTree ID="X"><AlwaysSuccess/></BehaviorTree></root>'
+    (tmp_path / "x.xml").write_text(xml, encoding="utf-8")
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "two")]) == 0
+    assert "<AlwaysSuccess> → `succeed`" in capsys.readouterr().out
+    assert main(["import", str(tmp_path / "a.py"), str(tmp_path / "x.xml"), "--out", str(tmp_path / "three")]) == 2
+    assert "unexpected argument" in capsys.readouterr().err
+
+
 def test_the_blackboard_of_py_trees_is_left_as_it_is(tmp_path: Path) -> None:
     before = dict(py_trees.blackboard.Blackboard.storage)
     importer.load([source("board", tmp_path)])
