@@ -27,6 +27,7 @@ from bt_robots.pytrees.values import (
     SuperOf,
     TreeHandle,
     Unread,
+    UnreadSpread,
     Value,
 )
 
@@ -55,26 +56,45 @@ class Calls(Expressions):
     def body(self, function: OwnFunction, scope: NameScope) -> Value: ...
 
     def called(self, node: ast.Call, scope: NameScope) -> Value:
-        function = self.value(node.func, scope)
-        args = self.items(node.args, scope)
-        named: dict[str, Value] = {}
+        function, place = self.value(node.func, scope), scope.module.place(node)
+        args, named, whole = self.arguments(node, scope)
+        if function == Outside("builtins.super"):
+            return self.above(args, scope, node)
+        if not whole:
+            why = self.unread(node, scope)
+            receiver = function.receiver if isinstance(function, BoundMethod) else None
+            if isinstance(receiver, Behaviour) and function.method in ADDERS:
+                receiver.children.append(why)
+            return why
+        try:
+            made = (
+                OutsideCall(place, source(node.func), args, named)
+                if isinstance(function, Unread)
+                else self.call(function, args, named, place)
+            )
+        except NoValue:
+            return self.unread(node, scope)
+        if isinstance(made, OutsideCall):
+            for each in (*made.args, *made.named.values()):
+                if isinstance(each, Behaviour) and each.kind in COMPOSITES:
+                    each.notes.append(f"`{made.name}` is called with it, and may change it")
+        return made
+
+    read_call = called
+
+    def arguments(self, node: ast.Call, scope: NameScope) -> tuple[list[Value], dict[str, Value], bool]:
+        """The arguments of a call, and whether all of them are known by number and name."""
+        args, named = self.items(node.args, scope), dict[str, Value]()
+        whole = not any(isinstance(each, UnreadSpread) for each in args)
         for keyword in node.keywords:
             value = self.value(keyword.value, scope)
             if keyword.arg is not None:
                 named[keyword.arg] = value
             elif isinstance(value, dict):
                 named |= {str(name): each for name, each in value.items()}
-        place = scope.module.place(node)
-        if function == Outside("builtins.super"):
-            return self.above(args, scope, node)
-        if isinstance(function, Unread):
-            return OutsideCall(place, source(node.func), args, named)
-        try:
-            return self.call(function, args, named, place)
-        except NoValue:
-            return Unread(place, f"`{source(node)}` {WHEN_IT_RUNS}")
-
-    read_call = called
+            else:
+                whole = False
+        return args, named, whole
 
     def above(self, args: list[Value], scope: NameScope, node: ast.AST) -> Value:
         owner = args[0] if args and isinstance(args[0], OwnClass) else scope.owner
@@ -156,6 +176,8 @@ class Calls(Expressions):
         cls.made = True
         kind = kind_of(cls)
         made: Value = OwnObject(cls) if kind is None else Behaviour(kind, cls.name, place, cls)
+        if isinstance(made, Behaviour) and kind != "own":
+            made.unread = Unread(place, f"`__init__` of `{cls.name}` is not read to its end")
         init = cls.find("__init__")
         if isinstance(init, OwnFunction):
             given = self.bound(init, [made, *args], named, place)
@@ -192,6 +214,7 @@ class Calls(Expressions):
             return
         try:
             stock.bind(made, kind, args, named)
+            made.unread = None
         except NoFit as why:
             made.kind, made.unread = "unread", Unread(made.place, f"{why}: it is of another version of py_trees")
 

@@ -24,6 +24,7 @@ from bt_robots.pytrees.values import (
     SuperOf,
     TreeHandle,
     Unread,
+    UnreadSpread,
     Value,
 )
 
@@ -234,7 +235,9 @@ class Expressions:
         for each in nodes:
             if isinstance(each, ast.Starred):
                 spread = self.value(each.value, scope)
-                found += list(spread) if isinstance(spread, list | tuple | set | range) else [self.unread(each, scope)]
+                known = isinstance(spread, list | tuple | range)
+                why = f"`{source(each)}` {WHEN_IT_RUNS}"
+                found += list(spread) if known else [UnreadSpread(scope.module.place(each), why)]
             else:
                 found.append(self.value(each, scope))
         return list(plain.bounded(found))

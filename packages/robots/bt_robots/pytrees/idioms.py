@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bt_robots.imports.report import Place
 from bt_robots.pytrees.stock import NEEDED
-from bt_robots.pytrees.values import Behaviour, Comparison, Outside, StatusWord, Value
+from bt_robots.pytrees.values import Behaviour, Comparison, Outside, ParallelRule, StatusWord, Value
 
 EQUAL, XOR = Outside("operator.eq"), Outside("operator.xor")
 PARAMS: dict[str, dict[str, Value]] = {
     "pick_up_where_you_left_off": {"name": NEEDED, "tasks": NEEDED},
     "either_or": {"conditions": NEEDED, "subtrees": NEEDED, "name": "Either Or", "namespace": None},
+    "eternal_guard": {"subtree": NEEDED, "name": "Eternal Guard", "conditions": (), "blackboard_variable_prefix": None},
     "oneshot": {
         "behaviour": NEEDED,
         "name": "Oneshot",
@@ -41,6 +42,8 @@ class Idioms:
         """None when the arguments are not known."""
         if idiom == "either_or":
             return self.either_or(**given)
+        if idiom == "eternal_guard":
+            return self.eternal_guard(**given)
         return self.oneshot(**given) if idiom == "oneshot" else self.pick_up(**given)
 
     def pick_up(self, name: Value, tasks: Value) -> Behaviour | None:
@@ -71,6 +74,25 @@ class Idioms:
         chooser = self.node("Selector", "Chooser", options, memory=False)
         xor = self.node("CheckBlackboardVariableValues", "XOR", checks=list(conditions), operator=XOR, namespace=space)
         return self.node("Sequence", name, [xor, chooser], memory=True)
+
+    def eternal_guard(
+        self, subtree: Value, name: Value, conditions: Value, blackboard_variable_prefix: Value
+    ) -> Behaviour | None:
+        if not isinstance(conditions, list | tuple) or not all(isinstance(each, Behaviour) for each in conditions):
+            return None
+        if not isinstance(name, str) or not isinstance(blackboard_variable_prefix, str | type(None)):
+            return None
+        prefix = blackboard_variable_prefix or name.lower().replace(" ", "_")
+        root = self.node("Parallel", name, policy=ParallelRule("SuccessOnAll", False))
+        root.notes.append("as the versions before 2.2 built it")
+        work = self.node("Selector", "Guarded Tasks", memory=False)
+        for number, condition in enumerate(conditions, 1):
+            key = f"{prefix}_condition" + (f"_{number}" if len(conditions) > 1 else "")
+            root.children.append(self.node("StatusToBlackboard", "StatusToBB", [condition], variable_name=key))
+            work.children.append(self.check(f"Abort on {condition.name}", key, StatusWord("FAILURE")))
+        work.children.append(subtree)
+        root.children.append(work)
+        return root
 
     def oneshot(self, behaviour: Value, name: Value, variable_name: Value, policy: Value) -> Behaviour | None:
         words = ("ON_COMPLETION", "ON_SUCCESSFUL_COMPLETION")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ def snake(name: str) -> str:
 
 def as_json(value: Value) -> Json:
     """A plain value as YAML has it. Raises ValueError for any other."""
-    if isinstance(value, float) and value - value != 0:
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("YAML here has no infinite number")
     if isinstance(value, StatusWord):
         return str(value)
@@ -106,7 +108,8 @@ class Leaf:
                 params[name] = type if len(values) == self.count else {"type": "any", "default": None}
         params |= {name: {"type": "any", "default": None} for name in self.reads}
         class_name = "" if self.cls is None else self.cls.name
-        if class_name and (keyword.iskeyword(class_name) or not class_name.isascii() or number > 1):
+        taken = keyword.iskeyword(class_name) or class_name in ("Any", "Skill", "Status")
+        if class_name and (taken or not class_name.isascii() or number > 1):
             class_name = f"Leaf_{self.kind}"
         return SkillStub(
             self.kind, params, dict.fromkeys(self.writes, "any"), list(self.reads), self.instant,
@@ -126,7 +129,7 @@ class Leaf:
     def sentence(self) -> str:
         """The first line of the class's docstring."""
         text = ast.get_docstring(self.cls.node) if self.cls is not None else ""
-        first = " ".join((text or "").split("\n\n")[0].split()).rstrip(".:!")
+        first = " ".join((text or "")[:1_000].split("\n\n")[0].split()).rstrip(".:!")
         first = re.sub(r":[a-z:]+:`[~.]?([^`<]*)[^`]*`", r"\1", first)
         return first if first and first.isprintable() and not set(first) & set("{}") and len(first) <= 200 else ""
 
@@ -144,7 +147,8 @@ def _defaults(cls: OwnClass | None) -> dict[str, Json]:
         return {}
     names = [each.arg for each in init.node.args.args]
     pairs = zip(reversed(names), reversed(init.defaults), strict=False)
-    return {parameter(name): value for name, value in pairs if isinstance(value, str | int | float)}
+    kept = (pair for pair in pairs if isinstance(pair[1], str | int | float))
+    return {parameter(name): value for name, value in kept if isinstance(value, str) or math.isfinite(value)}
 
 
 def _declared(cls: OwnClass | None) -> dict[str, str]:
@@ -162,8 +166,9 @@ class Leaves:
 
     def __init__(self, entries: Names) -> None:
         self.entries = entries
-        self.names = Names("leaf", shipped_kinds())
         self.known: dict[object, Leaf] = {}
+        self.kinds = set[str]()
+        self.numbers = Counter[str]()
 
     def own(self, made: Behaviour) -> Step:
         """A leaf of a class of the files."""
@@ -200,11 +205,13 @@ class Leaves:
 
     def leaf(self, of: object, name: str, what: str, cls: OwnClass | None, instant: bool = False) -> Leaf:
         if of not in self.known:
-            kind = snake(name)
-            kind = f"{kind}_leaf" if kind in shipped_kinds() or keyword.iskeyword(kind) else kind
-            number = 1 + len([each for each in self.known.values() if each.kind.startswith(kind)])
-            while kind in {each.kind for each in self.known.values()}:
-                kind, number = f"{snake(name)}_{number}", number + 1
+            kind = plain = snake(name)
+            if kind in shipped_kinds() or keyword.iskeyword(kind):
+                kind = plain = f"{kind}_leaf"
+            while kind in self.kinds:
+                self.numbers[plain] += 1
+                kind = f"{plain}_{self.numbers[plain] + 1}"
+            self.kinds.add(kind)
             self.known[of] = Leaf(kind, cls, what, instant)
         return self.known[of]
 

@@ -58,8 +58,8 @@ class TreeNodes(StockLeaves):
             if made.kind == "SetBlackboardVariable" and isinstance(key := made.args.get("variable_name"), str):
                 made.writes[key.strip("/").split(".")[0]] = None
                 self.writes.update(map(self.leaves.entries.of, made.writes))
-            below = self.count(made)
-            more = f"; {below} nodes below it are not read" if below else ""
+            below = self.count(made.children)
+            more = f"; not read: {below} below it" if below else ""
             step = self.leaves.placeholder(made, str(why))
             state, became = "lost", f"`{step.kind}`, a skill in its place: {why}{more}"
         finally:
@@ -87,11 +87,14 @@ class TreeNodes(StockLeaves):
         made.unread = why
         return made
 
-    def count(self, made: Behaviour) -> int:
-        known, todo = set[int](), list(made.children)
+    def count(self, values: list[Value]) -> int:
+        """How many nodes there are among values, and below them."""
+        known, todo = set[int](), list(values)
         while todo:
             each = todo.pop()
-            if isinstance(each, Behaviour) and id(each) not in known:
+            if isinstance(each, list | tuple):
+                todo += [part for part in each if isinstance(part, Behaviour)]
+            elif isinstance(each, Behaviour) and id(each) not in known:
                 known.add(id(each))
                 todo += each.children
         return len(known)
@@ -100,12 +103,16 @@ class TreeNodes(StockLeaves):
         if made.kind == "own":
             step = self.leaves.own(made)
             self.writes.update(self.leaves.entries.of(key) for key in made.writes)
+            if below := self.count([*made.args.values(), *made.children]):
+                return "lost", f"`{step.kind}`, a skill in its place: not read: {below} that it holds", step
             return "same", f"`{step.kind}`, a skill to be written by hand", step
         if isinstance(made.unread, OutsideCall):
             step = self.leaves.outside(made, made.unread)
             if made.unread.name.startswith("py_trees_ros."):
                 return "changed", f"`{step.kind}`, a leaf of py_trees_ros: a skill to be written by hand", step
-            return "lost", f"`{step.kind}`, a skill in its place: {made.unread.why}", step
+            below = self.count([*made.unread.args, *made.unread.named.values()])
+            more = f"; not read: {below} that it holds" if below else ""
+            return "lost", f"`{step.kind}`, a skill in its place: {made.unread.why}{more}", step
         if made.unread is not None:
             raise CannotSay(made.unread.why)
         if made.cls is not None:
@@ -221,15 +228,15 @@ class TreeNodes(StockLeaves):
         return self.around("repeat", made, times=-1)
 
     def of_retry(self, made: Behaviour) -> Step:
-        return self.around("retry", made, times=max(int(self.number(made, "num_failures")), 1))
+        return self.around("retry", made, times=max(self.whole_number(made, "num_failures"), 1))
 
     def of_repeat(self, made: Behaviour) -> Step:
-        times = int(self.number(made, "num_success"))
+        times = self.whole_number(made, "num_success")
         return self.around("repeat", made, times=times if times > 0 else -1)
 
     def of_timeout(self, made: Behaviour) -> Step:
         made.notes.append("once the time is up the child is not ticked again")
-        return self.around("timeout", made, seconds=self.number(made, "duration"))
+        return self.around("timeout", made, seconds=max(self.number(made, "duration"), 0))
 
     def of_passthrough(self, made: Behaviour) -> Step:
         return self.listed("sequence", [self.child(made)])

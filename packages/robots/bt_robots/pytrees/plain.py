@@ -125,6 +125,8 @@ def guarded(make: Callable[[], Value]) -> Value:
 def method(receiver: Value, name: str, args: list[Value], named: dict[str, Value]) -> Value:
     """Calls a method of a text, a list, a mapping or a set. Those that hold values take any."""
     if isinstance(receiver, str) and name in _TEXT:
+        if any(isinstance(each, set) for each in args):
+            raise NoValue
         if not is_plain(args) or not is_plain(named) or (name == "format" and _WIDTH.search(receiver)):
             raise NoValue
         if name == "replace" and len(args) > 1 and len(receiver) * max(len(str(args[1])), 1) > 100 * MOST_TEXT:
@@ -142,6 +144,8 @@ def method(receiver: Value, name: str, args: list[Value], named: dict[str, Value
 def builtin(name: str, args: list[Value], named: dict[str, Value]) -> Value:
     if name == "range":
         return guarded(lambda: range(*args))
+    if any(isinstance(each, set) for each in args) and name not in ("sorted", "len", "min", "max", "sum", "any", "all"):
+        raise NoValue  # a set has no order that a file says
     if name not in BUILTINS or (name not in _HOLDERS and not (is_plain(args) and is_plain(named))):
         raise NoValue
     return guarded(lambda: BUILTINS[name](*args, **named))
@@ -149,7 +153,7 @@ def builtin(name: str, args: list[Value], named: dict[str, Value]) -> Value:
 
 def formatted(value: Value, conversion: int, spec: str) -> str:
     """A hole of an f-string."""
-    if not is_plain(value) or _WIDTH.search(spec):
+    if not is_plain(value) or isinstance(value, set) or _WIDTH.search(spec):
         raise NoValue
     shown = repr(value) if conversion in (ord("r"), ord("a")) else str(value) if conversion == ord("s") else value
     return str(guarded(lambda: format(shown, spec)))

@@ -28,6 +28,11 @@ class StockLeaves:
             raise CannotSay(value.why if isinstance(value, Unread) else f"its `{name}` {WHEN_IT_RUNS}")
         return as_json(value)
 
+    def whole_number(self, made: Behaviour, name: str) -> int:
+        if not isinstance(value := self.number(made, name), int):
+            raise CannotSay(f"its `{name}` is no whole number")
+        return value
+
     def of_success(self, made: Behaviour) -> Step:
         return Step("succeed")
 
@@ -35,7 +40,7 @@ class StockLeaves:
         return Step("fail")
 
     def of_timer(self, made: Behaviour) -> Step:
-        return Step("wait", {"seconds": self.number(made, "duration")}, "seconds")
+        return Step("wait", {"seconds": max(self.number(made, "duration"), 0)}, "seconds")
 
     def whole(self, key: Value) -> str:
         """The entry of a key that is written as a whole."""

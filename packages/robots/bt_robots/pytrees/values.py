@@ -19,6 +19,10 @@ class Unread:
         self.place, self.why = place, why
 
 
+class UnreadSpread(Unread):
+    """The values behind a `*`: not even their number is known."""
+
+
 class OutsideCall(Unread):
     """The result of a call of something that stands in no file of the import."""
 

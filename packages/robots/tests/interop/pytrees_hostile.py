@@ -47,6 +47,17 @@ HOSTILE = {
         "    x = py_trees.decorators.Inverter('i', x)\n",
         "nodes stand more than 100 deep",
     ),
+    "a number without an end": (
+        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    def __init__(self, a=float('inf'), "
+        "b=1e999): pass\n"
+        "root = py_trees.composites.Sequence('s', True, [A(), A(2), py_trees.timers.Timer('t', -1)])\n",
+        "",
+    ),
+    "a long docstring": (
+        "import py_trees\nclass A(py_trees.behaviour.Behaviour):\n    '" + ":a" * 100_000 + "'\n"
+        "root = py_trees.composites.Sequence('s', True, [A()])\n",
+        "",
+    ),
     "no tree": ("import py_trees\nprint('x')\n", "builds no tree of py_trees"),
     "an import of itself": (f"import robot\nfrom robot import *\n{PLAIN}", ""),
     "an import upward": (f"from ..... import x\nfrom .. import y\nimport os.path\n{PLAIN}", ""),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import operator
 import random
+import sys
 import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import py_trees
@@ -98,6 +101,39 @@ def test_a_random_tree_ticks_like_that_of_py_trees(seed: int, tmp_path: Path) ->
     assert differences(scope["create_root"](), project(path, tmp_path / "made"), 25) == []
 
 
+GUARD = """
+from py_trees import behaviours as b, idioms
+from py_trees.common import Status
+
+S, F = Status.SUCCESS, Status.FAILURE
+
+
+def conditions():
+    return [b.StatusQueue("c1", [S, S, F, S], None), b.StatusQueue("c2", [S, S, S, S, F], None)]
+
+
+def create_root():
+    return idioms.eternal_guard(b.TickCounter("work", 2, S), "guarded", conditions(), blackboard_variable_prefix="g")
+"""
+
+
+def test_the_eternal_guard_of_older_versions_ticks_like_the_nodes_that_they_made(tmp_path: Path) -> None:
+    (path := tmp_path / "guard.py").write_text(GUARD, encoding="utf-8")
+    b, status, compare = py_trees.behaviours, py_trees.common.Status, py_trees.common.ComparisonExpression
+    work, scope = py_trees.composites.Selector("Guarded Tasks", memory=False), dict[str, Any]()
+    policy = py_trees.common.ParallelPolicy.SuccessOnAll(synchronise=False)
+    root = py_trees.composites.Parallel("guarded", policy)
+    exec(GUARD, scope)
+    for number, condition in enumerate(scope["conditions"](), 1):
+        key = f"g_condition_{number}"
+        root.add_child(py_trees.decorators.StatusToBlackboard("told", condition, key))
+        check = compare(key, status.FAILURE, operator.eq)
+        work.add_child(b.CheckBlackboardVariableValue(f"Abort on c{number}", check))
+    work.add_child(b.TickCounter("work", 2, status.SUCCESS))
+    root.add_child(work)
+    assert differences(root, project(path, tmp_path / "made"), 30) == []
+
+
 def read(text: str, folder: Path, name: str = "robot") -> dict[str, str]:
     """The files of the project of one source, and its report as `report`."""
     (path := folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -183,9 +219,69 @@ def test_a_broken_file_that_another_one_imports_is_named_and_the_rest_is_read(tm
     assert "leaves.py:1:1: lost" in got["report"] and "- a: {name: a}" in got["trees/robot.yaml"]
 
 
+@pytest.mark.parametrize(("selected", "words"), [("[a, b]", "same: Parallel"), ("[a]", "lost: Parallel")])
+def test_a_selection_of_all_children_is_success_on_all_and_any_other_is_refused(
+    selected: str, words: str, tmp_path: Path
+) -> None:
+    text = f"""import py_trees
+a, b = py_trees.behaviours.Success("a"), py_trees.behaviours.Running("b")
+policy = py_trees.common.ParallelPolicy.SuccessOnSelected({selected})
+root = py_trees.composites.Parallel("p", policy, [a, b])
+"""
+    assert words in read(text, tmp_path)["report"]
+
+
+def lines(text: str, folder: Path) -> int:
+    """How many lines of the importer an import executes."""
+    count, before = 0, sys.gettrace()
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if "pytrees" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    sys.settrace(trace)
+    try:
+        read(text, folder)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+LARGE = {
+    "nodes": lambda n: "root.add_child(b.Success('s'))\n" * n,
+    "classes": lambda n: "".join(f"class A{i}(B): pass\nroot.add_child(A{i}('a'))\n" for i in range(n)),
+    "functions": lambda n: (
+        "".join(f"def f{i}(): return S('s{i}', True, [f{i + 1}()])\n" for i in range(n % 60 + 20))
+        + "".join(f"def g{i}(): return S('s{i}', True, [b.Success('s')])\nroot.add_child(g{i}())\n" for i in range(n))
+    ),
+    "keys": lambda n: "".join(f"root.add_child(b.SetBlackboardVariable('s', 'k{i}', {i}, True))\n" for i in range(n)),
+}
+
+
+@pytest.mark.parametrize("shape", LARGE)
+def test_four_times_the_source_is_about_four_times_the_work(shape: str, tmp_path: Path) -> None:
+    head = "from py_trees import behaviours as b\nfrom py_trees.behaviour import Behaviour as B\n"
+    head += "from py_trees.composites import Sequence as S\nroot = S('root', True)\n"
+    small, large = (lines(head + LARGE[shape](n), tmp_path) for n in (100, 400))
+    assert large < 6 * small, f"{large / small:.1f} times the lines"
+
+
 BRANCHES = """
 import py_trees
 from elsewhere import ask
+
+
+class Holder(py_trees.behaviour.Behaviour):
+    def __init__(self, child):
+        super().__init__("holder")
+
+
+class Loose(py_trees.composites.Selector):
+    def __init__(self):
+        super().__init__(*ask())
 
 
 def create_root():
@@ -211,6 +307,13 @@ def create_root():
         ("root.add_child(ask(name)) if ask() else None", set[str]()),
         ("with ask() as other: root.add_child(other)", {"`elsewhere.ask` stands in no file"}),
         ("[root.add_child(py_trees.behaviours.Success(n)) for n in 'ab']", set[str]()),
+        ("root.add_children(*ask())", {"`root.add_children(*ask())`"}),
+        ("ask(root)", {"`elsewhere.ask` is called with it, and may change it"}),
+        ("root.add_child(py_trees.composites.Sequence('x', **ask()))", {"Sequence('x', **ask"}),
+        ("for each in {'a', 'b'}: root.add_child(ask(each))", {"for each of"}),
+        ("root.add_child(Holder(py_trees.behaviours.Success('in')))", {"lost: Holder", "not read: 1 that it holds"}),
+        ("root.add_child(ask('c', py_trees.behaviours.Success('in')))", {"not read: 1 that it holds"}),
+        ("root.add_child(Loose())", {"`__init__` of `Loose` is not read to its end"}),
         ("match ask():\n        case 1: root.add_child(ask())", {"match ask()"}),
     ],
 )
@@ -273,6 +376,19 @@ def test_two_files_are_imported_together_and_nothing_of_them_is_run(tmp_path: Pa
     assert main(["import", *files, "--out", str(tmp_path / "made")]) == 0
     assert sorted(path.stem for path in (tmp_path / "made" / "trees").iterdir()) == ["one", "two"]
     assert not (tmp_path / "pwned").exists()
+
+
+def test_a_folder_is_read_as_xml_where_it_has_trees_in_xml_and_else_as_python(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "a.py").write_text(f"{ROOT}Sequence('s', memory=True)\n", encoding="utf-8")
+    (tmp_path / "package.xml").write_text("<package/>", encoding="utf-8")
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "one")]) == 0
+    assert "a.py:5:12: same" in capsys.readouterr().out
+    xml = '<root BTCPP_format="4"><BehaviorTree ID="X"><AlwaysSuccess/></BehaviorTree></root>'
+    (tmp_path / "x.xml").write_text(xml, encoding="utf-8")
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "two")]) == 0
+    assert "<AlwaysSuccess> → `succeed`" in capsys.readouterr().out
+    assert main(["import", str(tmp_path / "a.py"), str(tmp_path / "x.xml"), "--out", str(tmp_path / "three")]) == 2
+    assert "unexpected argument" in capsys.readouterr().err
 
 
 def test_the_blackboard_of_py_trees_is_left_as_it_is(tmp_path: Path) -> None:
