@@ -216,6 +216,7 @@ TREE = pt.trees.BehaviourTree(Sequence("inner", True))
 def test_a_broken_file_that_another_one_imports_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text("class A(:\n", encoding="utf-8")
     got = read("import leaves\n" + ROOT + "Sequence('s', True, [leaves.A('a')])\n", tmp_path)
+    assert "# lost: line 6: `leaves.A` stands in no file of this import" in got["trees/robot.yaml"]
     assert "leaves.py:1:1: lost" in got["report"] and "- a: {name: a}" in got["trees/robot.yaml"]
 
 
