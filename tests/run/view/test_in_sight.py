@@ -62,6 +62,15 @@ def test_a_hit_far_within_folded_branches_is_shown_and_chosen(browser: Browser, 
     assert browser.js(SEEN) > 0
 
 
+def test_a_guard_of_a_named_node_shows_its_condition(browser: Browser, tmp_path) -> None:
+    tree = "version: 1\ntree: t\nblackboard: {low: {type: boolean, default: true}}\nroot:\n"
+    tree += "  sequence: {name: recharge, when: low, children: [succeed: ]}\n"
+    browser.open(recorded(Run(load(tree), clock=Manual()), tmp_path / "run.html"))
+    browser.until("document.querySelectorAll('.box').length === 3")
+    boxes = browser.js("return [...document.querySelectorAll('.box')].map((b) => b.textContent);")
+    assert "guardwhen: low" in boxes[0] and "recharge" in boxes[1], boxes
+
+
 def test_the_log_shows_the_levels_that_are_asked_for(browser: Browser, tmp_path) -> None:
     logs = "".join(f"    - log: {{text: {level} line, level: {level}}}\n" for level in ("debug", "warning"))
     browser.open(

@@ -37,7 +37,7 @@ function fitted(text, most) {
 /** @returns {[string, string]} */
 function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
-  const said = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
+  const said = (node.family === "agent" && goal ? goal.goal : "") || (node.kind === "guard" && node.gist) || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
   const about = [said, node.guard].filter(Boolean).join(" · "); // what has to hold for it never vanishes behind its name
   const kind = KIND_SIGNS[node.kind] ? `${KIND_SIGNS[node.kind]} ${node.kind}` : node.kind;
   const left = fitted(kind, KIND);

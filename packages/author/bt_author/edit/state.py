@@ -110,7 +110,8 @@ def gist(item: Item) -> str:
         found = value.get(name) if name else None
         if isinstance(found, Scalar):
             return _cut(found.text)
-    quiet = {"name", "about", "with", *(f.name for f in kind.node_fields)} if kind is not None else {"name"}
+    below = {f.name for f in kind.node_fields} if kind is not None else set()
+    quiet = below | {"name", "about", "with", "when", "unless"}  # a guard is told for itself
     told = [f"{k.text}: {v.text}" for k, v in value.pairs if isinstance(v, Scalar) and k.text not in quiet]
     return _cut(", ".join(told))
 

@@ -54,6 +54,15 @@ def test_a_gesture_changes_the_text_here_and_the_disk_only_when_it_is_saved(comm
     assert (project / "trees/main.yaml").read_text() == state["text"]
 
 
+def test_a_guard_stands_on_its_box_once(commands: Commands) -> None:
+    state = asked(commands, "set", node=[2], field="when", value="a > 1")
+    box = state["nodes"][-1]
+    assert (box["gist"], box["guard"]) == ("1", "when a > 1")
+    state = asked(commands, "text", text=TREE.replace("- wait: 1", "- succeed: {unless: a > 1}"))
+    box = state["nodes"][-1]
+    assert (box["gist"], box["guard"]) == ("", "unless a > 1")
+
+
 def test_undo_goes_over_files(commands: Commands, project: Path) -> None:
     """A branch that became a tree of its own is one step; so is its way back."""
     state = asked(commands, "extract", node=[1], name="more")

@@ -74,7 +74,7 @@ function entryControl(app, name, value, [, type, least, most, choices] = [name, 
     const step = type === "integer" ? 1 : (most - least) / 100, shown = el("output", {}, value);
     const slider = el("input", { ...given, type: "range", min: least, max: most, step, on: { input: (e) => { shown.textContent = e.target.value; }, change: (e) => set(e.target.value) } });
     slider.value = value;
-    return el("span", {}, slider, " ", shown);
+    return el("span", { class: "slide" }, slider, shown);
   }
   const field = el("input", { ...given, spellcheck: "false", autocomplete: "off", on: { change: (e) => set(type === "string" ? JSON.stringify(e.target.value) : e.target.value), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
   field.value = type === "string" ? unquoted(value) : value;
