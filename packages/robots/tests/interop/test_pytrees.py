@@ -150,6 +150,7 @@ def test_a_class_becomes_a_skill_with_its_docstring_its_parameters_and_its_keys(
         assert line in manifest, (line, manifest)
     code = (tree.parents[1] / "skills" / "patrol.py").read_text("utf-8")
     assert '"""patrol.py:12: class DriveTo. Reads base_pose. Gives odometer."""' in code
+    assert '"""patrol.py:29: class Beep. Reads volume."""' in code
     assert "def start(self, x: Any, y: Any, speed: Any = 0.5, base_pose: Any = None) -> None:" in code
 
 
