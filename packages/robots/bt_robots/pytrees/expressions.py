@@ -353,6 +353,8 @@ class Expressions:
                     receiver.children = value
                 elif name in receiver.args and receiver.kind in KINDS:
                     receiver.args[name] = value
+                if isinstance(value, BoardClient) and value.owner is None:
+                    value.owner = receiver
                 receiver.attributes[name] = value
             case OwnObject():
                 receiver.attributes[name] = value

@@ -185,7 +185,7 @@ class Leaves:
         if call.name.startswith("py_trees_ros."):
             last = "_".join(call.name.split(".")[-2:])
         leaf = self.leaf(
-            call.name, last if last.isidentifier() else "leaf", f"{_where(call.place)}: {_line(call.name)}.", None
+            call.name, last if last.isidentifier() else "leaf", f"{_where(call.place)}: {one_line(call.name)}.", None
         )
         args = {f"arg_{n}": value for n, value in enumerate(call.args, 1) if not (n == 1 and value == made.name)}
         args |= {name: value for name, value in call.named.items() if name != "name"}
@@ -193,14 +193,14 @@ class Leaves:
 
     def placeholder(self, made: Behaviour, why: str) -> Step:
         name = made.name if any(c.isascii() and c.isalnum() for c in made.name) else "unread"
-        leaf = self.leaf(made, name, f"{_where(made.place)}: {_line(why)}.", None)
+        leaf = self.leaf(made, name, f"{_where(made.place)}: {one_line(why)}.", None)
         return Step(leaf.kind, leaf.fields(made, {}, self.entries))
 
     def condition(self, function: OwnFunction, made: Behaviour) -> Step:
         """A test that is written by hand, and answers in the tick."""
         place = function.scope.module.place(function.node)
         return Step(
-            self.leaf(function, function.name, f"{place}: the condition of {_line(made.name)}.", None, True).kind
+            self.leaf(function, function.name, f"{place}: the condition of {one_line(made.name)}.", None, True).kind
         )
 
     def leaf(self, of: object, name: str, what: str, cls: OwnClass | None, instant: bool = False) -> Leaf:
@@ -230,8 +230,8 @@ class Leaves:
 
 
 def _where(place: Place) -> str:
-    return _line(f"{Path(place.file).name}:{place.line}")
+    return one_line(f"{Path(place.file).name}:{place.line}")
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)[:100].rstrip(".")

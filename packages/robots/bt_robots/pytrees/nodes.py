@@ -10,7 +10,7 @@ from bt_robots.imports.report import CannotSay, Place, Report, State, fault
 from bt_robots.imports.yaml import Step
 from bt_robots.pytrees.conditions import Conditions
 from bt_robots.pytrees.expressions import WHEN_IT_RUNS
-from bt_robots.pytrees.leaves import Leaves, as_json
+from bt_robots.pytrees.leaves import Leaves, as_json, one_line
 from bt_robots.pytrees.stock import ENTERED, KINDS, STATUSES, TICKED
 from bt_robots.pytrees.stock_leaves import StockLeaves
 from bt_robots.pytrees.values import (
@@ -67,8 +67,9 @@ class TreeNodes(StockLeaves):
         became = "; ".join([became, *made.notes])
         what = made.kind if made.kind in KINDS else made.cls.name if made.cls else "node"
         self.report.add(made.place, f'{what} "{shown(made.name)}"', self.worse(state, made), became)
-        inner = step
-        inner.fields = {"name": shown(made.name), **inner.fields}
+        step.fields = {"name": shown(made.name), **step.fields}
+        if state == "lost":
+            step.comments = [one_line(f"lost: line {made.place.line}: {became.partition(': ')[2]}")]
         return step
 
     def worse(self, state: State, made: Behaviour) -> State:

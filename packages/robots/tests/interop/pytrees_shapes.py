@@ -90,6 +90,10 @@ class DriveTo(pt.behaviour.Behaviour):
 
 
 class Beep(pt.behaviour.Behaviour):
+    def setup(self, **kwargs):
+        self.board = pt.blackboard.Client(name="beep")
+        self.board.register_key(key="volume", access=pt.common.Access.READ)
+
     def update(self):
         return Status.SUCCESS
 

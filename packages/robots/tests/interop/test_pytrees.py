@@ -150,6 +150,7 @@ def test_a_class_becomes_a_skill_with_its_docstring_its_parameters_and_its_keys(
         assert line in manifest, (line, manifest)
     code = (tree.parents[1] / "skills" / "patrol.py").read_text("utf-8")
     assert '"""patrol.py:12: class DriveTo. Reads base_pose. Gives odometer."""' in code
+    assert '"""patrol.py:29: class Beep. Reads volume."""' in code
     assert "def start(self, x: Any, y: Any, speed: Any = 0.5, base_pose: Any = None) -> None:" in code
 
 
@@ -216,6 +217,7 @@ TREE = pt.trees.BehaviourTree(Sequence("inner", True))
 def test_a_broken_file_that_another_one_imports_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text("class A(:\n", encoding="utf-8")
     got = read("import leaves\n" + ROOT + "Sequence('s', True, [leaves.A('a')])\n", tmp_path)
+    assert "# lost: line 6: `leaves.A` stands in no file of this import" in got["trees/robot.yaml"]
     assert "leaves.py:1:1: lost" in got["report"] and "- a: {name: a}" in got["trees/robot.yaml"]
 
 
