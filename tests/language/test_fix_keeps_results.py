@@ -180,3 +180,16 @@ def test_fixes_change_nothing_in_a_sound_tree() -> None:
     for seed in range(TREES):
         text = sound(seed)
         assert fixed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("check:\n    updated=n", ""),  # a field and its value, not a comparison
+        ('fail="a: b"', ""),  # a text in quotes with a colon, not a key
+        ('fail = "n = 3"', 'fail: "n = 3"'),
+    ],
+)
+def test_an_equals_sign_for_a_colon_loses_no_text(written: str, meant: str) -> None:
+    head = "version: 1\ntree: t\nblackboard: {n: {type: integer, default: 0}}\nroot:\n  "
+    assert fixed(f"{head}{written}\n") == f"{head}{meant or written}\n"
