@@ -311,11 +311,9 @@ class Calls(Expressions):
         if name.startswith("py_trees.idioms.") and called.last in idioms.PARAMS:
             return self.idiom(called.last, args, named, place)
         if policy := self.policy(called):
-            first = args[0] if args else None
-            if policy == "SuccessOnSelected":
-                return ParallelRule(policy, named.get("synchronise", args[1] if len(args) > 1 else True),
-                                    named.get("children", first))  # fmt: skip
-            return ParallelRule(policy, named.get("synchronise", True if first is None else first))
+            params = ["children", "synchronise"] if policy == "SuccessOnSelected" else ["synchronise"]
+            given = dict(zip(params, args, strict=False)) | named
+            return ParallelRule(policy, given.get("synchronise", True), given.get("children"))
         if name.startswith("py_trees.") and called.last == "ComparisonExpression":
             given = dict(zip(("variable", "value", "operator"), args, strict=False)) | named
             return Comparison(given.get("variable"), given.get("value"), given.get("operator"), place)
