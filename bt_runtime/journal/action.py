@@ -43,16 +43,16 @@ class TapedActivity(Wrapping):
         self.target = target = action.target
         self.number = tape.next_number()
         self.inner = Pending()
-        self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
+        self.ticket: Ticket | None = None  # what must be on the disk before the action goes on
         self.end: EndedAnswer | Exception | None = None  # the end, while it is held back
         self.before: bool | None = None
         self.dead = tape.broken
         self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
         self.lingers, self.in_thread = lingers(target), in_thread(target)
-        self.gone = False  # has it stopped
+        self.gone = False  # the action has stopped
         self.heard, self.unheard = 0.0, ""  # time of the latest news; feedback not passed on since
-        self.recorded = False  # was its beginning read from the tape
-        self.asks: Caller | None = None  # in whose name it is polled, once it was started here
+        self.recorded = False  # its beginning was read from the tape
+        self.asks: Caller | None = None  # the caller in whose name it is polled, once started
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
         self.lasting = world is None or world.lasting  # do its effects outlive this process
@@ -89,7 +89,7 @@ class TapedActivity(Wrapping):
         careful = self.lasting and policy != "repeat"
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
-            if self.before and self.tape.may_be_done(self.sentence):  # then it is settled as one in doubt
+            if self.before and self.tape.may_be_done(self.sentence):  # then it is settled like an action in doubt
                 self.recorded, self.before = True, self.tape.was_begun(self.sentence)
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
         about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}

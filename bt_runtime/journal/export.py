@@ -15,7 +15,7 @@ class Export(ABC):
     """A format in which recorded runs are written."""
 
     many = False  # True: it is made of any number of runs, all of them where none is named
-    unit = "records"  # what `write` counts
+    unit = "records"  # the noun of what `write` counts
     text = False  # True: it may go to standard output
 
     def configure(self, parser: argparse.ArgumentParser) -> None:

@@ -43,7 +43,7 @@ class Glance:
         self._named = " OR ".join("instr(body, ?)" for _ in self.panel) or "FALSE"
         self._mark: object = None  # times and sizes of the files at the last look
         self.reads = 0  # looks that had to open the journal
-        self._failed = 0  # in a row
+        self._failed = 0  # failed looks in a row
         self._forget()
 
     def _forget(self) -> None:
@@ -53,7 +53,7 @@ class Glance:
         self.met = ""  # "3/4" conditions met
         self.at = self.said = ""  # the node whose status changed last, and its message
         self.fault: Fault | None = None
-        self.forked: Forked | None = None  # from another run
+        self.forked: Forked | None = None  # the run that this one was forked from
         self.questions: dict[int, str] = {}
         self.entries: dict[str, str] = {}
         self._seq = self._sum = 0

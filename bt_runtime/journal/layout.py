@@ -91,7 +91,7 @@ class End(NamedTuple):
 
     open: int = 0  # 0: closed; else the random number of the process that writes it
     events: int = 0
-    sum: int = 0  # of the last event
+    sum: int = 0  # checksum after the last event
     nodes: int = 0
     ticks: int = 0
     tick: int = NO_TICK  # the latest of them
@@ -163,7 +163,7 @@ class Texts:
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
         self.recent: list[tuple[int, str]] = []
-        self.depths: dict[int, int] = {}  # of the recent ones
+        self.depths: dict[int, int] = {}  # depth of recent scopes
         self.last = 0
 
     def add(self, text: str) -> tuple[int, TextPiece | None]:

@@ -78,7 +78,7 @@ class Following:
     def __init__(self, say: Say) -> None:
         self.say = say
         self.all: list[LineFollower] = []
-        self.time: Callable[[], float] | None = None  # of a clock that is not the machine's
+        self.time: Callable[[], float] | None = None  # reads a clock that is not the machine's
         self.paths: dict[int, str] = {}
         self.gone: list[int] = []  # told of in the latest tick, which may still change them
         self.head: Mapping[str, Json] = {}

@@ -86,7 +86,7 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # without leave to look it counts as held
+        return True  # a process that may not be looked at counts as alive
     try:
         system.lock(file, shared=True)
     except OSError:

@@ -22,9 +22,9 @@ from bt_runtime.types import Json
 LARGEST = 2**30  # bytes of a file that is read
 CELL = 4 * LONGEST + 4096  # bytes of one row: a character takes at most four
 SECONDS = 60.0  # after which reading ends: our own largest journals take a tenth of it
-Shape = Mapping[str, type | tuple[type, ...]]  # what a field holds
+Shape = Mapping[str, type | tuple[type, ...]]  # field → its types
 _HEAD_ROWS = 200
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+_STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
 _NOTHING = "its beginning is damaged: nothing can be restored"
 
@@ -135,7 +135,7 @@ def copy(path: Path, to: Path) -> Path:
 
 def _closed(copy: sqlite3.Connection) -> None:
     """Opens a copy that has no log file beside it."""
-    with suppress(ValueError, TypeError):  # what is damaged stays so, and is told when it is read
+    with suppress(ValueError, TypeError):  # damage stays, and is told when the copy is read
         end = End.of(json.loads(copy.execute("SELECT value FROM head WHERE name = 'end'").fetchone()[0]))
         copy.execute("UPDATE head SET value = ? WHERE name = 'end'", (end._replace(open=0).text(),))
 

@@ -78,9 +78,9 @@ class Tape:
         self.asked_first: set[str] = set()  # the actions that were looked at since, before they were begun
         self.engine: Counting | None = None  # of the run, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
-        self.path: Path | None = None  # of the journal, once it is recorded
+        self.path: Path | None = None  # the journal's file, once there is one
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
-        self.number = 0  # of the latest job
+        self.number = 0  # the latest job's number
 
     def tick(self) -> int:
         """Returns the number of the present tick."""

@@ -31,7 +31,7 @@ class TapedClock:
         self.tape, self.inner, self.context = tape, inner, context
         self.frozen: float | None = None  # the time of this tick, once somebody has asked
         self.time = 0.0
-        self.ahead = 0.0  # of the inner clock
+        self.ahead = 0.0  # seconds: the sum of the inner clock's jumps back
         self.gap = not tape.live
 
     def now(self) -> float:

@@ -72,9 +72,9 @@ class Writer:
         self.queue: deque[Queued] = deque()  # appended to by any thread, taken from by the one that writes
         self.noted = self.taken = 0  # bytes that were ever put into the queue, and taken from it
         self.slowed = 0.0  # seconds that ticks have waited
-        self.waiting: deque[RowBatch] = deque()  # what could not be written yet, in order
+        self.waiting: deque[RowBatch] = deque()  # rows not yet written, in order
         self.trouble: Outage | None = None
-        self.latest: Ticket | None = None  # that somebody asked for
+        self.latest: Ticket | None = None  # the latest ticket that was asked for
         self.mark = FailureMarker(store.path if not isinstance(store, Nowhere) else None)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
         self.wanted = Alarm()
@@ -233,7 +233,7 @@ class Writer:
         try:
             self.store.close()
         except Overtaken:
-            pass  # it is told already
+            pass  # the fault is told already
         except Exception as error:
             self.told(f"the journal {self.store.path} could not be closed: {error}; what was written is in it")
         if self.broken:
@@ -354,7 +354,7 @@ class Writer:
         """Writes the failure marker beside the journal for its readers."""
         careful = careful or (self.mark.said is not None and self.mark.said.careful)
         if self.trouble is not None and self.trouble.taken:
-            return False  # what stands beside the journal is the other process's
+            return False  # the files beside the journal are another process's
         why = self.trouble.why if self.trouble is not None else self.broken
         return self.mark.say(WriteFailure(self.tick, why, careful, self.ended, bool(self.broken)))
 

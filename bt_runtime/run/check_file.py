@@ -16,7 +16,7 @@ from bt_runtime.language.project import find_root, real, shown_path
 from bt_runtime.language.project.selection import Selected
 from bt_runtime.language.settings import read_project
 
-MOST_ROUNDS = 20  # of mending one text: a fault may hide another
+MOST_ROUNDS = 20  # rounds of mending one text: a fault may hide another
 
 
 def check(file: Selected, taken: Callable[[str], object] | None = None) -> Checked:

@@ -27,9 +27,9 @@ class Monitor(ABC):
     """Makes the monitor of one run. An entry point names an object of a class derived from this."""
 
     about: ClassVar[str]  # the help of its option
-    where: ClassVar[str] = "PORT"  # what its option takes
-    default: ClassVar[str] = ""  # what it takes when its option stands alone; empty: it must be told
-    reads_journal: ClassVar[bool] = False  # it follows the journal's events, also where no journal is written
+    where: ClassVar[str] = "PORT"  # the placeholder of its option's value
+    default: ClassVar[str] = ""  # the value when the option stands alone; "": none, it must be given
+    reads_journal: ClassVar[bool] = False  # listens to journal events, even where no journal is written
 
     @abstractmethod
     def open(self, run: Run, where: str, access: Access) -> AbstractContextManager[object]:

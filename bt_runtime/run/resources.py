@@ -154,7 +154,7 @@ class Resources:
         if self.notebook is None:
             return 0
         added = self.notebook.close(self.verdict())
-        self.notebook = None  # only now: what could not be written is tried once more when the run is closed
+        self.notebook = None  # dropped last: closing tries once more to write what failed
         return int(added.new + added.known)
 
     def close(self) -> None:

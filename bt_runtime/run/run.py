@@ -57,7 +57,7 @@ class Tree:
         self.spec = spec
         self.loader = loader  # a fresh one for each graft: same project, skills and caps
         self.first = first or loader()  # the one that loaded it: it knows all files that were read
-        self.kinds = kinds  # of skills that were given as Python objects
+        self.kinds = kinds  # kinds of skills given as Python objects
         self.warnings = warnings
 
     @property
@@ -101,7 +101,7 @@ class Parts:
     engine: Engine
     runner: Runner
     resources: Resources
-    extensions: dict[type, object] = field(default_factory=dict)  # what clients of the run keep with it, by class
+    extensions: dict[type, object] = field(default_factory=dict)  # objects that clients keep with the run, by class
 
 
 class Run:
@@ -157,7 +157,7 @@ class Run:
         context.services.introduce(context)
         self._unheard: list[Line | Notice] = []  # emitted before anybody could listen: for the first listener
         opened = context.stream.listen(self._unheard.append, Line, Notice)
-        self.blackboard: Scope = context.blackboard.root  # what the root tree reads and writes, and you from outside
+        self.blackboard: Scope = context.blackboard.root  # the root tree's entries, for you too
         caps, root = tree.first.caps, build(tree.spec, context, self.blackboard)
         engine = Engine(root, context, caps.depth, caps.nodes, tree.loader)
         engine.setup_with = dict(setup or {})
@@ -298,7 +298,7 @@ class Run:
         self._not_stopped(left, seconds)
 
     def _not_stopped(self, left: list[Hold], seconds: float) -> None:
-        for hold in left if seconds else ():  # without any, nobody asked
+        for hold in left if seconds else ():  # 0 seconds: nobody wants to wait
             self.parts.context.emit(
                 Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}")
             )

@@ -20,7 +20,7 @@ class Signals:
     with signals(run) as caught: ...
     """
 
-    stops_runs = True  # for `spin`, which then installs no handler of its own
+    stops_runs = True  # tells `spin` to install no handler of its own
 
     def __init__(self, *runs: Run) -> None:
         self.runs = [*runs]

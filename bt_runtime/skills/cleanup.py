@@ -17,7 +17,7 @@ async def _example() -> AsyncIterator[None]:
     yield
 
 
-_LEAVING: CodeType = type(_example()).__aexit__.__code__  # of every `@asynccontextmanager`
+_LEAVING: CodeType = type(_example()).__aexit__.__code__  # the code of every `@asynccontextmanager`
 
 
 def cleaning_up(work: object) -> bool:

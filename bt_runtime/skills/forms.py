@@ -50,7 +50,7 @@ class OfSkill(Activity):
     gives = False  # does the tree take any of its outputs
     future = None
     loop_of: asyncio.AbstractEventLoop | None = None
-    answer: tuple[object] | BaseException | None = None  # to the poll of `quiet`, until `poll` tells it
+    answer: tuple[object] | BaseException | None = None  # the answer that `quiet` found, until `poll` tells it
 
     def __init__(
         self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
@@ -58,7 +58,7 @@ class OfSkill(Activity):
         self.target = target
         self.wake, self.loop = wake, loop
         self.lingers = lingers(target)
-        self.stop: Work | None = None  # of an async `cancel`
+        self.stop: Work | None = None  # a running async `cancel`
         self.start(params)
 
     @property
@@ -73,7 +73,7 @@ class OfSkill(Activity):
             target.start(**params)
         except BaseException:
             with suppress(Exception):
-                self.cancel("")  # it may have begun to move
+                self.cancel("")  # the skill may have begun to move something
             raise
 
     def before(self) -> None:
@@ -108,7 +108,7 @@ class OfSkill(Activity):
         end = standing(status)
         value = getattr(target, "result", None)
         if end is FAILURE and value == self.value:
-            value = None  # of an earlier start, or told while it was running
+            value = None  # what an earlier start or a RUNNING poll returned
         return EndedAnswer(end, value, getattr(target, "feedback", ""))
 
     def _news(self) -> News | None:
@@ -162,7 +162,7 @@ class _OfGenerator(Activity):
 
     def poll(self) -> EndedAnswer | News | None:
         values = None
-        if self.begun:  # its first step takes nothing
+        if self.begun:  # the first step of a generator takes no value
             values, self.values = self.values, None
         self.begun = True
         try:

@@ -39,7 +39,7 @@ class Work:
 
     def _begin(self) -> None:
         if self._told:
-            self._work.close()  # it has done nothing yet
+            self._work.close()  # the coroutine has not begun
             self._ended(_cancelled())
         else:
             self._task = self.loop.create_task(self._run())
@@ -50,7 +50,7 @@ class Work:
         runs."""
         if not self._inside or self._task is None or self._task.done():
             return
-        from bt_runtime.skills.cleanup import cleaning_up  # only for those that are cancelled
+        from bt_runtime.skills.cleanup import cleaning_up  # imported only when something is cancelled
 
         if cleaning_up(self._work):
             self.loop.call_later(LOOK, self._cancel)
@@ -107,7 +107,7 @@ class Loop:
     """A run's own loop; the first async skill that needs it starts its thread."""
 
     def __init__(self) -> None:
-        self.own_only = False  # while something blocks the loop in which the tree is ticked
+        self.own_only = False  # true while something blocks the loop in which the tree is ticked
         self._own: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 

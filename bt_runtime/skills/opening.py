@@ -16,7 +16,7 @@ T = TypeVar("T")
 class Opening(Job[T]):
     """Opens something in a thread, because opening may take long. After a cancel, the result is closed at once."""
 
-    STATE = None  # it cannot be taken up again
+    STATE = None  # no snapshot can be put back while it opens
 
     def __init__(self, make: Callable[[], T], wake: Callable[[], None]) -> None:
         self.make, self.wake = make, wake

@@ -18,7 +18,7 @@ from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.types import Json
 
 MOST_COUNTED = 100  # integers between two bounds that are offered one by one
-MOST_LETTERS = 200  # of a value that is offered; a longer one is no part of a sentence
+MOST_LETTERS = 200  # of an offered value; a longer one is not put into a sentence
 MOST_BEGUN = 1_000  # beginnings of one sentence that are offered one by one, and chosen exactly
 MOST_WRITTEN = 120  # characters of a free text
 _NUMBER = {"integer": r"(0|-?[1-9][0-9]{0,8})", "number": r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?"}
@@ -29,8 +29,8 @@ _TEXT = rf"[^\s][^\n\r]{{0,{MOST_WRITTEN - 1}}}"
 class Slot(NamedTuple):
     name: str
     type: str
-    fillers: tuple[Json, ...] | None = None  # None: free
-    form: str = ""  # of a free text
+    fillers: tuple[Json, ...] | None = None  # allowed values; None: free text
+    form: str = ""  # the pattern of a free text
 
     def pattern(self, text: str) -> str:
         """Returns a regular expression for the slot's values; `text` where any value is allowed."""

@@ -22,7 +22,7 @@ class Pool:
     wait."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._jobs: deque[tuple[float, Job]] = deque()  # with the time since which each waits
+        self._jobs: deque[tuple[float, Job]] = deque()  # (waiting since, job)
         self._idle: list[threading.Lock] = []  # a thread each, which waits for its lock; the latest is taken first
         self._called = 0  # threads on their way to look for jobs
         self._lock = threading.Lock()

@@ -19,8 +19,8 @@ class Action:
         self, context: Any, target: object, entry: SkillEntry | None, by: Any, sentence: str = "",
         fill: Callable[[Action], None] | None = None,
     ) -> None:  # fmt: skip
-        self.context, self.by, self.fill = context, by, fill  # of the node; `by`: the node or the agent that starts it
+        self.context, self.by, self.fill = context, by, fill  # the node's; `by`: the node or agent that starts it
         self.sentence = sentence
         self.target = target  # the skill, or the world that acts
-        self.entry = entry  # of the skill; None: an agent's own sentence
-        self.params: dict[str, Json] | None = None  # None: it is acted by its sentence
+        self.entry = entry  # the skill's; None: an agent's own sentence
+        self.params: dict[str, Json] | None = None  # None: the world acts it by its sentence

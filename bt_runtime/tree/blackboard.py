@@ -193,8 +193,8 @@ class _Change(NamedTuple):
     """Entries that are written at once."""
 
     scope: Scope
-    values: Mapping[str, Callable[[Json], Json] | None]  # None: as it stands in `plain`
-    plain: Mapping[str, Json] = {}  # those that do not depend on what is there
+    values: Mapping[str, Callable[[Json], Json] | None]  # None: its value stands in `plain`
+    plain: Mapping[str, Json] = {}  # values that need no other entry
     by: str = ""  # a person, and where from
     gone: tuple[str, ...] = ()  # entries that are removed
 

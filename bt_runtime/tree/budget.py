@@ -16,7 +16,7 @@ class Budget(NamedTuple):
     tokens: float = math.inf  # written by a model
     seconds: float = math.inf
     depth: float = 20  # agents above one another
-    nodes: float = 2000  # that expansions have added
+    nodes: float = 2000  # nodes that expansions may add
     width: int = 12  # parts of one expansion
     levels: int = 4  # control nodes within one expansion
     length: int = 200  # characters of a subgoal

@@ -32,8 +32,8 @@ class Shape:
         self.context = context
         self.max_depth, self.max_nodes = max_depth, max_nodes
         self.nodes = 0
-        self.census: Census | None = None  # of those who look on; nobody has counted before they do
-        self.kwargs: Mapping[str, object] | None = None  # of `setup`; None: not set up yet
+        self.census: Census | None = None  # the count of nodes; made when the first listener needs it
+        self.kwargs: Mapping[str, object] | None = None  # arguments of `setup`; None: not set up yet
         self._attach(root)
 
     def set_up(self, kwargs: Mapping[str, object]) -> None:
@@ -68,7 +68,7 @@ class Shape:
         """Makes the changes that were asked for, in order. One that cannot be made leaves the tree as it was."""
         done: list[Applied] = []
         requests = self.context.requests
-        for _ in range(len(requests)):  # what these ask for in turn waits until the next tick
+        for _ in range(len(requests)):  # requests that these make wait until the next tick
             change: Request = requests.popleft()
             if change.refused is not None:
                 continue
@@ -140,7 +140,7 @@ class Shape:
         new = self._made(change, parent, str(parent.born))
         parent.take(new, 0, segment_of(new))
         self._attach(new)
-        parent.attached()  # what it has opened for its child takes part from now on
+        parent.attached()  # scopes and locks that it opened for its child hold from now on
 
     def _made(
         self, change: Request, parent: Behaviour | None, segment: str, instead_of: Behaviour | None = None

@@ -129,7 +129,7 @@ class Steady:
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
-        self.ahead = 0.0  # of the inner clock: the sum of its jumps back
+        self.ahead = 0.0  # seconds: the sum of the inner clock's jumps back
         self._last = -math.inf
         self._lock = threading.Lock()
 

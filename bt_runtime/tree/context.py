@@ -40,8 +40,8 @@ class Context:
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
         self.clock: RunClock = steady(clock or Monotonic())
         self.strict = strict
-        self.stream = Stream()  # of all that happens
-        self.tree: TreeSpec | None = None  # that the nodes were built from
+        self.stream = Stream()  # the run's events
+        self.tree: TreeSpec | None = None  # the tree that the nodes were built from
         self.blackboard = Blackboard(self.stream)
         self.services = Services()
         self.changes: list[tuple[Behaviour, Status]] | None = None  # filled when somebody listens
@@ -52,15 +52,15 @@ class Context:
         self.crashes: deque[Crash] = deque(maxlen=256)  # the latest
         self.crash_count = 0
         self.gates = Gates(self.stream.changed)  # before ticks, and before the starts of actions
-        self.loop = Loop()  # of async skills
-        self.resources = ResourceLocks()  # what skills use, and what has not stopped yet
-        self.leaving = ExitStack()  # what nodes opened for the whole run: closed with it
+        self.loop = Loop()  # the event loop of async skills
+        self.resources = ResourceLocks()  # locks of what skills use, held until they have stopped
+        self.leaving = ExitStack()  # closes with the run what nodes opened for all of it
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halted, self.halting_in = 0, 0  # how often a part of the tree was halted or reset; in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
         self.restless: Behaviour | None = None  # the node that last asked for a tick at once
-        self.foreign = self.polled = False  # is a node none of ours; was one polled that cannot say when it ends
+        self.foreign = self.polled = False  # a node is not ours; one was polled that cannot say when it ends
         self.due = self.deadline = math.inf  # when a node wants a tick; when it must have one, whatever the rate
 
     @property
@@ -68,7 +68,7 @@ class Context:
         """Returns the whole tree's context."""
         return self
 
-    observed = True  # is any start of an action gated or listened to, as far as is known
+    observed = True  # may a gate or a listener wait for starts of actions
 
     def refresh_listeners(self) -> None:
         """Notes, before a tick, whether actions are gated or listened to."""
@@ -96,7 +96,7 @@ class Context:
 
     def poll_again(self) -> None:
         """Requests a tick soon, to poll an activity that cannot report its end."""
-        if not self.polled:  # what is polled later in this tick is not due before
+        if not self.polled:  # a node polled later in this tick is due no earlier
             self.polled = True
             self.wake_at(self.clock.now() + POLL)
 

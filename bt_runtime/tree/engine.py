@@ -46,7 +46,7 @@ def tick_once(root: Behaviour) -> Status:
         pass  # the child whose turn it was is gone
     status: Status = node.step()
     for parent in reversed(path):
-        if status is not RUNNING or parent.status is not RUNNING:  # else it goes on waiting for that child
+        if status is not RUNNING or parent.status is not RUNNING:  # else the parent goes on waiting for this child
             status = parent.step(status)
     return status
 
@@ -65,20 +65,20 @@ class Engine:
         self.context = context
         self.growth = context.growth = Growth(self, loader)
         self.count = 0
-        self.status: Status = INVALID  # of the latest tick
+        self.status: Status = INVALID  # the root's in the latest tick
         self.lock = threading.RLock()
         self._closed = False
         self.latest: Halt | None = None  # the halt asked for last; a new one ends `spin`
-        self.held: Halt | None = None  # by which the tree was halted, if no tick has started it since
-        self.over: Halt | None = None  # from here on no tick starts the tree anew
+        self.held: Halt | None = None  # the halt that stopped the tree, until a tick starts it again
+        self.over: Halt | None = None  # the halt after which no tick starts the tree
         self.rebuilt_ended = False  # the run had ended when it was resumed: ticks only tell how
         self._busy = False  # inside a tick, from before its first check to after its last
         self.wanted_halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
-        self.setup_with: dict[str, object] = {}  # what every node's `setup` is given, unless the caller says otherwise
+        self.setup_with: dict[str, object] = {}  # arguments of each node's `setup`, if the caller gives none
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
-        self.began = 0.0  # when, by the machine's clock
+        self.began = 0.0  # moment of the first tick by the machine's clock
         self._heard: object = None  # the stream's routes when it was last seen who listens
         self._untold: deque[Tick] = deque()
         self._telling = threading.Lock()
@@ -154,7 +154,7 @@ class Engine:
         if not self.count:
             self._starts()
         self.inbox.begin()
-        self.count += 1  # from here on, what happens belongs to this tick
+        self.count += 1  # events from here on belong to this tick
         self.held = None
         if self.watchdog is not None:
             self.began, self.ticking_in = monotonic(), get_ident()
@@ -179,7 +179,7 @@ class Engine:
             halt(shape.root, context, self.wanted_halt, everywhere=True)
             status, self.wanted_halt = shape.root.status, None
         if applied or blackboard.stirred:
-            context.tick_soon()  # what was ticked before the change may see it now
+            context.tick_soon()  # nodes ticked before the change may see it only now
         return self._recorded(status, applied), broke
 
     def _starts(self) -> None:
@@ -297,7 +297,7 @@ class Engine:
         with self.lock:
             census = self.shape.counted()
             if census.stale and census.nodes and not self.context.stream.wanted(Tick):
-                census.take(self.root)  # else the next tick does
+                census.take(self.root)  # without listeners the next tick counts
             shape, nodes = census.whole(self.root), list(census.nodes.values())
             changes = [(node, node.status) for node in nodes if node.status is not INVALID]
             said = [(node, node.feedback_message) for node in nodes if node.feedback_message]

@@ -53,7 +53,7 @@ _DECLARED: dict[type, tuple[str, ...]] = {
     Request: ("how", "path", "name", "index", "text", "applied", "refused"),
     Services: ("world", "memory", "spent", "scene", "parts"),
     Spending: ("started", "steps", "decisions", "tokens", "nodes", "seeds"),
-}  # what other classes of the core would declare as `STATE`
+}  # STATE of core classes that do not declare it
 
 
 @cache

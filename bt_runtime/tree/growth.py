@@ -63,7 +63,7 @@ class Growth:
 
     def owner(self, node: Behaviour) -> Owner:
         """Returns the innermost subtree around a node, and the scope of its copy if the node is part of one."""
-        scope: Scope | None = None  # of a copy
+        scope: Scope | None = None  # the scope of a copy of `for_all`
         at: Behaviour | None = node
         while at is not None:
             above = at.parent

@@ -80,7 +80,7 @@ class Doubts:
         return f"the input `{name}` was changed from outside; what changes in a run belongs under `blackboard:`"
 
     def _misspelt(self, name: str) -> str:
-        from bt_runtime.tree.describe.facts import entries_of  # only when an entry is new
+        from bt_runtime.tree.describe.facts import entries_of  # imported only when an entry is new
 
         known = {*self.spec.ports, *entries_of(self.spec.root, *self.grown)}
         close = None if name in known else nearest(str(name), sorted(known), 0.8)

@@ -96,12 +96,12 @@ class Node(Steppable):
     resumes: bool = False  # when running, is nothing but its child at `at` ticked
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
-    STATE: ClassVar[tuple[str, ...]]  # what a tick leaves behind in the node: see state.py
+    STATE: ClassVar[tuple[str, ...]]  # attributes that a tick leaves in the node: see state.py
     ROUND: ClassVar[tuple[str, ...]]  # … until the next start, which sets it anew
-    CACHES: ClassVar[tuple[str, ...]]  # what a tick changes and what holds in every state
+    CACHES: ClassVar[tuple[str, ...]]  # attributes that a tick changes and that hold in every state
     _said = ""
-    broke = ""  # what it said of itself when it crashed; FRESH within the step that crashed
-    seen_as = 0  # its number in the census, once it was counted
+    broke = ""  # its message when it crashed; FRESH within that step
+    seen_as = 0  # the node's number in the census, once counted
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
     def __init_subclass__(cls) -> None:
@@ -133,7 +133,7 @@ class Node(Steppable):
 
     @property
     def id(self) -> UUID:
-        id: UUID = vars(self).get("_id") or vars(self).setdefault("_id", uuid4())  # one for all threads
+        id: UUID = vars(self).get("_id") or vars(self).setdefault("_id", uuid4())  # one id, whichever thread asks first
         return id
 
     @id.setter

@@ -36,11 +36,11 @@ class Request:
     ) -> None:  # fmt: skip
         self.how = how
         self.path = path
-        self.name = name  # of the new node, when it was given one
+        self.name = name  # the new node's name, if one was given
         self.make = make
         self.index = index
         self.text = text
-        self.why = why  # for the running nodes that leave
+        self.why = why  # the reason told to running nodes that are removed
         self.applied: Applied | None = None
         self.refused: BtError | None = None
         self.asked = asked  # records it when it is queued

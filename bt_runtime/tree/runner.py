@@ -22,7 +22,7 @@ GIVE_WAY = (0.002, 0.004, 0.008, 0.016, 0.02)  # seconds of rest while skills wa
 
 
 class Sleep(NamedTuple):
-    until: float  # by the run's clock; minus infinity: go on at once
+    until: float  # moment of the run's clock; minus infinity: at once
     rest: float = 0.0  # … after so many seconds
 
 
@@ -87,7 +87,7 @@ class Runner:
         self.stopped, self.timed_out = self.for_good, False
         end = math.inf if seconds is None else clock.now() + bound("seconds", seconds)
         due, left = clock.now(), math.inf if ticks is None else bound("ticks", ticks)
-        early = False  # has this period had a tick for a job that ended in it
+        early = False  # this period had a tick for a job that ended
         while not self._halted(seen):
             if left <= 0:
                 return self._out_of_time()
@@ -104,7 +104,7 @@ class Runner:
             if tick is None:
                 self._halted(seen)
                 break
-            left -= self.engine.count - before  # none while a debugger holds it
+            left -= self.engine.count - before  # a tick that a debugger holds does not count
             if tick.status is INVALID:
                 self._halted(seen)
             if not tick.running:

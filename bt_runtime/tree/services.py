@@ -68,10 +68,10 @@ class Services:
     seed: int = 0
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
-    starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # of skills that may be started so often only
+    starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # starts of skills with `at_most`
     scripted_skills: ScriptedSkills | None = None
     world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
-    given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
+    given: dict[str, Any] = field(default_factory=dict)  # objects that a program gives its own nodes and skills
     equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with
     policy: Any = None  # a `interlocks.Enforcer`: holds the run to its policies
     # of one task
@@ -81,7 +81,7 @@ class Services:
     scene: Any = None  # a skill that can be looked at: it has `picture()`
     parts: dict[type[Part], Part] = field(default_factory=dict)
     in_episode: bool = False
-    around: Services | None = None  # of an episode: those of the tree that it stands in
+    around: Services | None = None  # in an episode: the services of the tree around it
 
     def part(self, kind: type[P]) -> P:
         """Returns the part of that class; the first call makes it, an episode's from the run's."""
@@ -142,5 +142,5 @@ class Services:
         return self.spent
 
 
-_NAMES = {"person", "budget", "imports", "scripted_skills", "world_skills", "world", "memory"}  # that may be given
+_NAMES = {"person", "budget", "imports", "scripted_skills", "world_skills", "world", "memory"}  # may be given
 _KEPT = frozenset(f.name for f in fields(Services)) - _NAMES

@@ -55,7 +55,7 @@ class Snapshot:
     nodes: tuple[
         Hashable, ...
     ]  # how the nodes stand, for comparison, in the order of `shape.nodes` (foreign ones last)
-    entries: tuple[Hashable, ...]  # of each scope its path, entries and their types
+    entries: tuple[Hashable, ...]  # for each scope its path, entries, and their types
     rest: RestOfRun  # the clock, requests, halts, spending, worlds
     rows: list[tuple[Any, ...]]
     foreign: list[tuple[tuple[str, Any], ...]]

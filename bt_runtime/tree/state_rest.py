@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ENGINE = ("count", "status", "latest", "held", "over", "rebuilt_ended", "wanted_halt", "_crashes_seen")
 _CONTEXT = ("due", "deadline", "polled", "crash_count", "restless")
 _read_engine, _read_context = attrgetter(*_ENGINE), attrgetter(*_CONTEXT)
-_SHARED = ("starts", "spent", "parts")  # of services
+_SHARED = ("starts", "spent", "parts")  # attributes of the services
 _FIXED = frozenset(
     {
         "parent",

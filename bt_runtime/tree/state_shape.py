@@ -13,8 +13,8 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import Node
 
-_FIRST = ("status", "_said", "broke", "born")  # of every node; only the status is compared
-_DIGITS = 6  # of seconds that are compared: sums of times may be wrong by less
+_FIRST = ("status", "_said", "broke", "born")  # attributes of every node; only the status is compared
+_DIGITS = 6  # decimals of compared seconds: sums differ by less
 
 
 # What a class declares -------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from bt_runtime.tree.node import path_of
 
 SLOW = 0.5  # seconds that a node may hold the tick before it is named
 LOOKS = 5  # times in that span
-MOST_FRAMES = 12  # of the stack that is told
+MOST_FRAMES = 12  # frames of the stack in the message
 
 
 Tell = Callable[[Slow, bool], None]  # the second says whether it is this node's first
@@ -45,7 +45,7 @@ class Watchdog:
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._tick = 0  # the one that is being looked at
-        self._last = 0.0  # when it looked last
+        self._last = 0.0  # moment of the last look
         self._since: dict[int, float] = {}  # when a node was first seen in it
         self._named = False
 

@@ -58,7 +58,7 @@ class Attached:
         except OSError as error:
             self.socket.close()
             if isinstance(error, ConnectionRefusedError):
-                path.unlink(missing_ok=True)  # its process was killed
+                path.unlink(missing_ok=True)  # the socket of a process that was killed
             raise BtError(f"{path.stem} does not answer: {error.strerror}", "its process may have ended") from error
         self.rest = b""
 

@@ -25,7 +25,7 @@ from bt_runtime.types import Json
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
 
-MOST_HITS = 64  # that are kept of one pause
+MOST_HITS = 64  # hits kept of one pause
 
 
 class Debugger(Gate):
@@ -39,11 +39,11 @@ class Debugger(Gate):
         self.pause_of = Pause()
         self.hooks = Hooks(self.engine, self._hit)
         self.replaced: list[Replaced] = []
-        self.hits: list[PauseHit] = []  # of the tick that was made last
+        self.hits: list[PauseHit] = []  # breakpoints hit in the last tick
         self.at = ""  # the node that the last pause was about
         self.stepped: StepOver | None = None
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
-        self.of_past = False  # is its run a recording that is looked at
+        self.of_past = False  # its run is a recording
         self.number = 0
         self.closed = False
         self._deaf: Callable[[], None] | None = None  # ends its listening to growth
@@ -294,7 +294,7 @@ class Debugger(Gate):
         if self.hits:
             self.pause_of.begin()  # also in the middle of several steps
         if not tick.running:
-            self.pause_of.end()  # there is no next tick to be held
+            self.pause_of.end()  # the run ended: there is no tick to hold
             self.stepped = None
         for hit in self.hits:
             self.at = hit.path

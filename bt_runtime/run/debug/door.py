@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SUFFIX = ".debug"
 MOST_CLIENTS = 4
 MOST_WAITING = 1_000_000  # bytes that a client leaves unread before it is shown out
-MOST_COMMANDS = 32  # of one client in one go: others have their turn
+MOST_COMMANDS = 32  # commands taken from one client before the others have their turn
 MOST_NEWS = 256  # news that wait for the thread; older ones are dropped
 MOST_PATH = 100  # bytes of a socket's path; systems take about 104
 GAP = 0.002  # seconds between two commands of all clients: however many come, ticks have their turn
@@ -83,7 +83,7 @@ class Door:
         then: Then | None = None,
     ) -> None:
         self.run, self.limit, self.then = run, limit, then
-        self.mine = False  # was the run's debugger made for clients of this door
+        self.mine = False  # this door made the run's debugger
         self.path = made(place or folder()) / f"{name}{SUFFIX}"
         if len(os.fsencode(self.path)) > MOST_PATH:
             raise BtError(f"{self.path} is too long for a socket", "set XDG_RUNTIME_DIR to a shorter folder")
@@ -91,7 +91,7 @@ class Door:
         self.news: deque[dict[str, Json]] = deque(maxlen=MOST_NEWS)
         self.over = False
         self.set: set[int] = set()  # breakpoints of clients
-        self.used = False  # has a client that is connected moved the run
+        self.used = False  # a connected client has stepped or continued the run
         self.listener = self._listener()
         self.bell, self.rung = socket.socketpair()
         for end in (self.bell, self.rung, self.listener):
@@ -113,7 +113,7 @@ class Door:
         return debugger_of(self.run)
 
     def _listener(self) -> socket.socket:
-        self.path.unlink(missing_ok=True)  # of a process that was killed: a run's name is its own
+        self.path.unlink(missing_ok=True)  # a killed process left it: run names are unique
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             made.bind(str(self.path))

@@ -21,7 +21,7 @@ class Pause:
         self.limit, self.then = LIMIT, "continue"
         self.on = False
         self.steps = 0  # ticks that may be made all the same
-        self.until = math.inf  # when it lapses; known once the run stands
+        self.until = math.inf  # moment when the pause lapses; set once the run stands
 
     def author(self, limit: float | None = None, then: Then | None = None) -> None:
         if limit is not None:
@@ -58,7 +58,7 @@ class Pause:
 class PauseHit(NamedTuple):
     """A breakpoint was reached, or the node has ended that was stepped over."""
 
-    number: int  # of the breakpoint; 0: a step
+    number: int  # the breakpoint's number; 0: a step
     path: str
     text: str
 

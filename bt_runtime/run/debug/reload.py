@@ -22,7 +22,7 @@ class ChangedPart(NamedTuple):
 
     old: NodeSpec
     new: NodeSpec
-    tree: TreeSpec  # to which the new one belongs
+    tree: TreeSpec  # the tree that the new node belongs to
     text: str
 
 

@@ -39,7 +39,7 @@ class ForcedResult(NamedTuple):
 
     number: int
     pattern: str
-    acts: tuple[Json, ...]  # as they were asked for: `failure`, `running`, [3, "success"]
+    acts: tuple[Json, ...]  # as written: `failure`, `running`, [3, "success"]
     script: Script
 
     def begin(self) -> LaterResult:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from bt_runtime.language.properties.formula import Formula
 
-Left = frozenset[Formula]  # what is to be kept from the next tick on
+Left = frozenset[Formula]  # formulas that must hold from the next tick on
 NOTHING: Left = frozenset()
 K = TypeVar("K")
 

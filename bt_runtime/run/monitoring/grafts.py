@@ -17,7 +17,7 @@ from bt_runtime.tree.node import Node
 class PropertyPast(NamedTuple):
     """What a run has done about a property before."""
 
-    left: frozenset[Left]  # what the property still asks
+    left: frozenset[Left]  # what the property still demands
     begun: bool = False  # whether it has been looked at
     due: float | None = None  # the time at which its clock is late
 

@@ -121,8 +121,8 @@ class PropertyMonitor:
         self.automaton = Automaton(formula.negated(property.formula), [*texts, LATE])
         self.late = 1 << len(texts)
         self.left: frozenset[Left] = frozenset((self.automaton.start,))
-        self.history: list[tuple[frozenset[Left], int]] = []  # what was left before each tick, and its atoms
-        self.clock = Within(1, 2 if len(texts) > 1 else 0, property.seconds or 0.0)  # of a `within`
+        self.history: list[tuple[frozenset[Left], int]] = []  # (demands before the tick, atoms that held in it)
+        self.clock = Within(1, 2 if len(texts) > 1 else 0, property.seconds or 0.0)  # the deadline of a `within`
         self.unread = {name for atom in self.atoms for name in atom.entries}  # entries that were never there
         self.unseen = {path for atom in self.atoms for path in atom.paths}  # … and nodes
         self.given: dict[tuple[Behaviour, StartsWatch], bool] = {}
@@ -152,7 +152,7 @@ class PropertyMonitor:
 
     def holds(self, atom: Atom, sight: Sight) -> bool:
         if not all(sight.entry(name) for name in atom.entries if name not in atom.test.asked):
-            return self.property.word == "always"  # neither broken nor kept
+            return self.property.word == "always"  # undecided at the end: `always` was kept
         try:
             return bool(atom.test.evaluate(sight.scope(atom)))
         except ExpressionError as error:

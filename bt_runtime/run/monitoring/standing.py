@@ -24,7 +24,7 @@ class Standing:
         own = run.parts.tree.spec if included is None else included.spec.subtree or included.spec.again
         assert own is not None
         self.tree: TreeSpec = own
-        self.above = "" if included is None else path_of(included)  # what its paths in the run begin with
+        self.above = "" if included is None else path_of(included)  # the beginning of the tree's paths in the run
 
     @property
     def root(self) -> Behaviour:

@@ -108,7 +108,7 @@ class Watch:
         changed = {node for node, _ in tick.changes}
         for node, watched in list(self.included.items()):
             if node.parent is None and node is not self.run.parts.engine.root:
-                del self.included[node]  # it has left the tree
+                del self.included[node]  # the node has left the tree
             elif node.status is RUNNING or node in self.running or (node in changed and node.status is not INVALID):
                 self.follow(node, watched)
 

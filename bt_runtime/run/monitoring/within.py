@@ -12,7 +12,7 @@ class Within:
 
     def __init__(self, to: int, start: int, seconds: float) -> None:
         self.to, self.start, self.seconds = to, start, seconds
-        self.begun = False  # has it been looked at
+        self.begun = False  # a tick has been observed
         self.due: Any = None  # the time at which it is late; None: it does not count
 
     def late(self, now: Any, bits: int, over: bool) -> bool:

@@ -94,7 +94,7 @@ def quoted(value: str) -> str:
     return f'"{shown}"{more}'
 
 
-PAGE = "page"  # what a person writes there
+PAGE = "page"  # the source name of what a person writes on the page
 # who writes from outside the tree; anybody else, such as another robot, may write what is made of anything
 WRITERS = {"": frozenset((WORLD,)), PAGE: frozenset((OPERATOR,))}
 LOOKS = ("infer", "route")  # kinds that see nothing of the world but what their fields say

@@ -29,9 +29,9 @@ class Ledger:
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], Labels] = {}  # (scope, entry)
         self.agents: WeakKeyDictionary[ModelNode, Labels] = WeakKeyDictionary()
-        self.nodes: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()  # what they were made of since they exist
+        self.nodes: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()  # labels of the text of a graft
         self.given: dict[str, Labels] = {}  # skill → what it has given so far
-        self.seen: Labels = NOTHING  # by all agents together: what working memory and stories hold
+        self.seen: Labels = NOTHING  # labels of everything that agents have read: memory, stories
         self.news: dict[tuple[str, str], Labels] = {}  # labels given since the latest tick
         self.written: tuple[str, str] | None = None  # the entry whose write is being labelled
         self.lock = threading.Lock()

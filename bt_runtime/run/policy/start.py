@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Start(NamedTuple):
     """`slots`: the labels of each value; `agent` reads what the skill answers."""
 
-    name: str  # of the skill; "" for a sentence of a world that no manifest names
+    name: str  # the skill's; "" for a world's sentence that no manifest names
     entry: SkillEntry | None
     sentence: str
-    control: Labels  # of the decision that it runs
+    control: Labels  # labels of the decision to start it
     slots: Mapping[str, Labels]
     agent: ModelNode | None = None
 

@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     """Where a run is forked. A tick: right after it. A decision: before its answer."""
 
     tick: int
-    events: int  # that are kept
+    events: int  # number of events kept
     decision: int = 0
 
 
@@ -157,7 +157,7 @@ def outlives(recording: Recording, when: Moment | None = None) -> str:
     if world is not None and not RecordedWorld(recording.head).suite:
         return f"its world, {sources.short(str(world['class']).rpartition(':')[2])}, was made by a program"
     past = recording.events[: when.events] if when is not None else []
-    over = {recording.body(e)["job"] for e in past if e.kind == "done"}  # what had ended by then stays as it is
+    over = {recording.body(e)["job"] for e in past if e.kind == "done"}  # jobs that had ended by then stay ended
     begun = (recording.body(e) for e in recording.events if e.kind == "begin") if world is None else ()
     for body in begun:
         if body.get("on_resume") != "repeat" and body["job"] not in over:

@@ -122,7 +122,7 @@ def outside(run: Run) -> None:
     while (found := tape.outside()) is not None:
         event, body = found
         _again(run, event.kind, body)
-    if not tape.live:  # what others do within the tick to come
+    if not tape.live:  # calls of other threads within the next tick
         run.parts.engine.inbox.late.append(tape.end_stepping)
 
 

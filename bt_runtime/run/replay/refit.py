@@ -35,7 +35,7 @@ class Lack(NamedTuple):
 
     what: str
     way_out: str = ANYWAY
-    final: bool = False  # there is nothing to go on with, whatever one is ready to accept
+    final: bool = False  # nothing can go on, even with `changed`
 
 
 def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:

@@ -23,7 +23,7 @@ BROKEN = "`btr runs show` tells what can still be read of it"
 class Replayed(NamedTuple):
     name: str
     ticks: int
-    status: str  # of the root, after the last tick
+    status: str  # the root's status after the last tick
     difference: str = ""  # the first one, with its tick
     ended: str = ""  # why the replay ended before the recording did
 

@@ -65,7 +65,7 @@ def resume(
                 recording = Recording(path, held=True)
             try:
                 return _resumed(recording, given, lock)
-            except UnfitState:  # nothing was done or written yet
+            except UnfitState:  # nothing has acted or written yet
                 assert recording.begins is not None
                 near = recording.begins.tick if near == math.inf else 0
                 if lock.file is None:

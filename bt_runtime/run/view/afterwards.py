@@ -11,7 +11,7 @@ from bt_runtime.run.view.plain import clipped
 from bt_runtime.types import Json
 
 MOST = 20_000  # characters of a question
-NUMBER = 0  # of this question; those of the run begin with 1
+NUMBER = 0  # this question's number; the run's begin with 1
 
 
 def ask(view: View, question: str) -> str:

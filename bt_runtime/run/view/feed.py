@@ -22,8 +22,8 @@ MESSAGE = 2_000_000  # characters of one message to a reader, about; what is lef
 class FeedPart(NamedTuple):
     events: list[Event]
     cursor: int  # ask on from here
-    anew: bool  # these do not follow what the reader had
-    closed: bool  # there will be no more
+    anew: bool  # the reader drops what it had: these events start anew
+    closed: bool  # no more events will come
 
 
 class Feed(Readers):
@@ -36,7 +36,7 @@ class Feed(Readers):
         self._before = PagePicture()
         self._most = most
         self._fills: tuple[Callable[[], None], ...] = ()
-        self._fresh = False  # there is something to be filled in
+        self._fresh = False  # new events wait to be filled in
         self.keep: Callable[[Event], None] = lambda event: None  # sees every event, in order
         for event in events:
             self.put(event)

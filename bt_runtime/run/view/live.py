@@ -26,7 +26,7 @@ from bt_runtime.tree.describe.gist import worded
 from bt_runtime.types import Json
 
 MOST_ASKED = 4_000  # characters of a question
-SHARED = LOOKING | {"pause", "resume", "continue", "step", "answer"}  # what a page may do that other machines can reach
+SHARED = LOOKING | {"pause", "resume", "continue", "step", "answer"}  # commands of a page that other machines can reach
 _NONE: Mapping[str, Json] = MappingProxyType({})
 
 

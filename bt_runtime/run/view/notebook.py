@@ -14,7 +14,7 @@ from bt_runtime.tree.node import INVALID, Node
 if TYPE_CHECKING:
     from bt_runtime.language.spec import TreeSpec
 
-COLOURS = {"RUNNING": "#d29922", "SUCCESS": "#2da043", "FAILURE": "#cf222e"}  # of the edge of a box
+COLOURS = {"RUNNING": "#d29922", "SUCCESS": "#2da043", "FAILURE": "#cf222e"}  # colours of a box's edge
 
 
 def tree(spec: TreeSpec) -> str:

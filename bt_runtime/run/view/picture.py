@@ -21,17 +21,17 @@ class Spot:
 
     id: int
     parent: int
-    row: list[Json]  # as `shape` gave it
+    row: list[Json]  # the node's row in the event `shape`
     children: list[int] = field(default_factory=list)
     status: str = "I"
     feedback: str = ""
-    facts: dict[str, Json] = field(default_factory=dict)  # as `facts` gave them, and `source`
+    facts: dict[str, Json] = field(default_factory=dict)  # the node's facts from the events `facts` and `source`
     begun: int = 0  # how often
     ended: int = 0
     total: float = 0.0  # seconds, of all that have ended
     last: float = 0.0  # … of the last one
-    began: float = 0.0  # when it began last
-    since: float = 0.0  # when its status changed last
+    began: float = 0.0  # moment of the node's last start
+    since: float = 0.0  # moment of the last change of its status
     tick: int = 0  # … and in which tick
     acted: int = 0  # the tick in which it last ran, or ended
 
@@ -55,11 +55,11 @@ class Spot:
 class PagePicture:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.spots: dict[int, Spot] = {}
-        self.told: dict[int, deque[Event]] = {}  # of each agent
+        self.told: dict[int, deque[Event]] = {}  # the latest events of each agent
         self.prompts: dict[int, Event] = {}
         self.goals: dict[int, Event] = {}
         self.board: dict[tuple[str, str], Event] = {}
-        self.past: dict[tuple[str, str], deque[list[Json]]] = {}  # of each entry: [time, tick, value], the short ones
+        self.past: dict[tuple[str, str], deque[list[Json]]] = {}  # short values of each entry as [time, tick, value]
         self.sources: dict[int, Event] = {}  # the texts of files, by number
         self.lines: deque[Event] = deque(maxlen=MOST_LINES)  # lines, halts, crashes, grafts
         self.latest: dict[str, Event] = {}  # start, world, spent, hold, over: the last of each
@@ -161,7 +161,7 @@ class PagePicture:
         for row in event.get("add", ()):
             old = self.spots.get(row[0])
             if old is not None:
-                old.parent, old.row = row[1], row  # it says something else of itself
+                old.parent, old.row = row[1], row  # only its message changed
             else:
                 self.spots[row[0]] = Spot(row[0], row[1], row)
         for parent, children in event.get("order", {}).items():
@@ -182,7 +182,7 @@ class PagePicture:
             past.extend(event.pop("past"))
         elif type(event["value"]) in (bool, int, float) or (type(event["value"]) is str and len(event["value"]) <= 200):
             if past and past[-1][1] == event["n"]:
-                past.pop()  # of each tick the last
+                past.pop()  # only the last value of a tick is kept
             past.append([event["t"], event["n"], event["value"]])
         self.board[key] = event
 

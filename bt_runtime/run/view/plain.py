@@ -14,11 +14,11 @@ from typing import Any
 from bt_runtime.types import Json
 
 MOST_TEXT = 20_000  # characters of one text
-MOST_PARTS = 400  # of one list or mapping
+MOST_PARTS = 400  # parts shown of one list or mapping
 MOST_WHOLE = 100_000  # characters of one value, with its parts
 DEEPEST = 8
 _PART = 16  # characters that any part counts as, however short
-_MOST_BITS = 4096  # of a whole number that is written out
+_MOST_BITS = 4096  # a larger whole number is not written out
 
 
 class _Room:

@@ -40,7 +40,7 @@ class WorldReplay:
     @classmethod
     def of(cls, head: Mapping[str, Any]) -> WorldReplay:
         about = head.get("world") or {}
-        moves = "skill" in about.get("has", ())  # it stands as its skills have left it, not its sentences
+        moves = "skill" in about.get("has", ())  # the world is moved by skills, so sentences do not restore it
         if not about or moves or about.get("lasting") or not about.get("instant") or not about.get("suite"):
             return cls()
         try:
@@ -58,7 +58,7 @@ class WorldReplay:
         try:
             self.world.act(sentence)
         except Exception:
-            self.world = None  # it is no longer what it was: better nothing than something false
+            self.world = None  # it differs from the recording: show nothing rather than a wrong state
             return None
         return self._new(picture(self.world))
 
@@ -164,11 +164,11 @@ class JournalReader:
         self.teller, self.world_replay = Teller(), WorldReplay.of(head)
         self.old: Older | None = None
         self.wholes: dict[tuple[str, str], Json] = {}  # blackboard entries of which only changes are told
-        self.sentences: dict[int, str] = {}  # of actions that have begun
+        self.sentences: dict[int, str] = {}  # sentences of actions that have begun
         self.first, self.over, self.said = True, False, ""
         self.told = 0  # characters of texts
         self.asks = 0  # questions to models, counted as `btr view prompt --step` does
-        self.choices: dict[str, int] = {}  # by node: its latest question with options
+        self.choices: dict[str, int] = {}  # node → its latest question with options
 
     def more(self) -> Iterator[Event]:
         if self.first:

@@ -25,7 +25,7 @@ from bt_runtime.types import Json
 
 MOST_RUNS = 1000  # journals in the list: the latest
 OFTEN = 0.5  # seconds between two looks, at least
-SHARE = 0.07  # of a core, for looking again and again
+SHARE = 0.07  # share of a core that looking again may take
 BATCH = 20  # changed runs after which the page is told
 MOST_OPEN = 8  # runs whose pages are served at a time
 IDLE = 10.0  # seconds after which a live run's page that nobody has open is no longer followed

@@ -41,7 +41,7 @@ MOST_GUESTS = 32  # connections that have not shown the token, or are not readin
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds for a request without the token and its answer, for a body, and between two requests
 _LOG = logging.getLogger(__name__)
-Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
+Command = Callable[[str, dict[str, Any]], Any]  # takes a command's name and its arguments
 Streams = Callable[[str], "PageStream | None"]  # the stream of the run that a page names
 Api = Callable[[str, str, bytes], tuple[int, Json]]  # method, path and body → status and answer
 Assets = Callable[[str], tuple[bytes, str] | None]  # the file at a URL path, and its content type
@@ -120,7 +120,7 @@ class _Http(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: Any) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.open: set[socket.socket] = set()
-        self.guests: dict[socket.socket, float] = {}  # and since when each is waited for, the oldest first
+        self.guests: dict[socket.socket, float] = {}  # socket → waited for since; the oldest first
         self.lock = threading.Lock()
         super().__init__(address, handler)
 
@@ -146,7 +146,7 @@ class _Http(ThreadingHTTPServer):
     def waits(self, request: Any) -> None:
         """Marks an answered connection as waiting for its next request."""
         with self.lock:
-            self.guests.pop(request, None)  # it becomes the newest
+            self.guests.pop(request, None)  # put back at the end as the newest
             if request in self.open:
                 self.guests[request] = time.monotonic()
 
@@ -192,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = GUEST
     disable_nagle_algorithm = True  # else the body of an answer waits 40 ms for the reader's word on its head
     server: _Http
-    unread = True  # has the body of this request, if there is one, not been taken
+    unread = True  # the body of this request is not read yet
 
     def handle_one_request(self) -> None:
         self.unread = True

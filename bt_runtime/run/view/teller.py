@@ -27,17 +27,17 @@ class Teller:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}  # path → the node behind its guards
         self.paths: dict[int, str] = {}
-        self.rows: dict[int, list[Json]] = {}  # as they were shown
+        self.rows: dict[int, list[Json]] = {}  # rows of nodes as last sent to the page
         self.statuses: dict[int, str] = {}
         self.goals: dict[int, str] = {}
         self.board: dict[tuple[str, str], Json] = {}
-        self.sizes: dict[tuple[str, str], int] = {}  # of what the board shows
-        self.picture: Json = None  # of the world
+        self.sizes: dict[tuple[str, str], int] = {}  # size of each value on the board
+        self.picture: Json = None  # the world's picture as last sent
         self.sources: dict[tuple[str, str], int] = {}  # a file and its text → the number under which it was told
         self.writers: dict[tuple[str, str], dict[int, None]] = {}  # entry → the nodes that may write it
         self.writes: dict[int, list[tuple[str, str]]] = {}  # … and the other way round
-        self.early: list[tuple[str, dict[str, Any]]] = []  # in this tick, of nodes whose shape is not told yet
-        self.number = 0  # of the tick
+        self.early: list[tuple[str, dict[str, Any]]] = []  # this tick's events of nodes that the page does not know yet
+        self.number = 0  # the tick's number
         self.time = 0.0
         self.out: list[Event] = []
 

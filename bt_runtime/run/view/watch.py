@@ -51,7 +51,7 @@ class RunWatch:
         self.began: float = self.clock.now()
         self.kept: deque[_Part] = deque()
         self.drawing = threading.Lock()
-        self.told: list[AgentEvent | Line | Note] = []  # in this tick
+        self.told: list[AgentEvent | Line | Note] = []  # events and lines of this tick
         self.written: dict[tuple[str, str], Any] = {}  # … the last of each entry
         self.spent: dict[str, int] = {}
         self.stirred = self.ended = False

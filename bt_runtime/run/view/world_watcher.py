@@ -18,9 +18,9 @@ class WorldWatcher:
 
     def __init__(self, world: Any, say: Callable[[Json], None]) -> None:
         self.world, self.say = world, say
-        self.again = 0.0  # when a skill is looked at once more
+        self.again = 0.0  # moment of the next look at a running skill
         self.last: Json = None
-        self.given: Json = None  # by the world
+        self.given: Json = None  # the picture that the world gave last
         self.instant = isinstance(world, Instant) and world.instant
 
     def after_tick(self) -> None:

@@ -80,7 +80,7 @@ class Wanted(NamedTuple):
     split: Split = "eval"
     kinds: tuple[str, ...] = ()
     data: str = ""
-    options: Mapping[str, Any] = {}  # of the world's tasks
+    options: Mapping[str, Any] = {}  # options of the world's tasks
 
     def of_data(self, path: Path, folder: str, **options: Any) -> Wanted:
         """Returns the data folder: the folder that holds `folder/` with this file."""
@@ -98,7 +98,7 @@ class Read(NamedTuple):
 
 @runtime_checkable
 class Reading(Protocol):
-    formats: Sequence[str]  # of files with tasks in them, in words
+    formats: Sequence[str]  # kinds of task files, in words
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
         """Returns the tasks of a file; None when this suite does not know its form."""

@@ -30,7 +30,7 @@ class TextWorld:
     """A world of text. A subclass defines its first text, its page, and the state that it keeps besides its task."""
 
     instant = False  # an act reads a disk, or asks an engine
-    called = ""  # by its authors
+    called = ""  # the game's name in its paper
     name = ""  # the suite's, and the manifest's
     rules: Sequence[str] = ()
     without: Sequence[str] = ()  # kinds of the manifest that are not told of

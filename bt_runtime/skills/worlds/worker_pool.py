@@ -30,7 +30,7 @@ _AGAIN = "reset the world to begin the task again; `btr lab eval` counts the epi
 class Plays(NamedTuple):
     """The command of a pool's workers. `words` are its arguments; the number of the worker's socket is appended."""
 
-    world: str  # as a person calls it
+    world: str  # the world's name for people
     words: Sequence[str]
     folder: str = "TMPDIR"  # the variable that names the folder in which it may write, besides TMPDIR
 
@@ -119,7 +119,7 @@ class WorkerPool:
             worker.busy = True
 
         def load() -> None:
-            with suppress(BtError):  # who acts is told
+            with suppress(BtError):  # the fault goes to whoever acts
                 self._asked(worker, asked, LOADING)
 
         threading.Thread(target=load, name=f"btr-{self.plays.world.lower()}", daemon=True).start()

@@ -14,7 +14,7 @@ from bt_runtime.language.project import orphan
 
 
 class GameEngine(Protocol):
-    game: Any  # what it plays; None: whatever it is asked is set up anew
+    game: Any  # the game under way; None: the next question sets one up
 
     def play(self, problem: str, goal: str, done: Sequence[str], act: str | None) -> Mapping[str, Any]:
         """Returns the state after `done`, and after `act` when there is one."""

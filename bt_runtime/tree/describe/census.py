@@ -14,7 +14,7 @@ from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, segme
 
 LONGEST = 200  # characters of a name
 LETTERS = {Status.INVALID: "I", Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F"}
-RESET = "i"  # of a node whose result a new round cleared
+RESET = "i"  # letter of a node whose result a new round cleared
 
 
 class Census:
@@ -23,7 +23,7 @@ class Census:
     def __init__(self) -> None:
         self.nodes: dict[int, Behaviour] = {}
         self.orders: dict[int, list[int]] = {}
-        self.foreign: dict[int, tuple[Behaviour, Status, str]] = {}  # and what they showed last
+        self.foreign: dict[int, tuple[Behaviour, Status, str]] = {}  # and their last status and message
         self.stale = True  # the shape may be another one
         self.last = 0
 

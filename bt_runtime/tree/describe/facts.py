@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
 
 MOST_TEXT = 400  # characters of a field
-MOST_FIELDS = 40  # of one node, and ports, and names that it reads
+MOST_FIELDS = 40  # of one node; the same bound for its ports and the names that it reads
 MOST_WAY = 16  # scopes through which a name is looked for
 HIDDEN = frozenset({"name"})
 
@@ -39,7 +39,7 @@ def by_source(nodes: Sequence[Counted]) -> dict[tuple[str, str], list[Counted]]:
 
 def rows(nodes: Sequence[Counted]) -> list[dict[str, Json]]:
     """Describes each node as a row; omits empty fields."""
-    places: dict[int, Mapping[int, str]] = {}  # of each parent: the field in which a child stands
+    places: dict[int, Mapping[int, str]] = {}  # parent → child → the field in which the child stands
     return [{k: v for k, v in _row(each, places).items() if v} for each in nodes]
 
 

@@ -82,7 +82,7 @@ class Try(Branches):
     ROUND = ("at", "result", "crashes_before")
     CRASHES = ("crashes_before",)
     at = "do"
-    result: Status = INVALID  # while `finally` runs: what comes after it
+    result: Status = INVALID  # the result to give once `finally` has run
     crashes_before = 0
 
     def choose(self) -> Turn:

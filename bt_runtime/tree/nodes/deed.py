@@ -33,7 +33,7 @@ class Deed(Activity):
 
     Locks, and what takes its time to stop, are its node's own affair."""
 
-    wakes = True  # its node says itself when it is to be looked at again
+    wakes = True  # the node itself asks for its next tick
     lingers = in_thread = False
     loop_of = future = None
 

@@ -26,7 +26,7 @@ AT_ONCE = 1_000  # nodes that one `for_all` lets grow, or go, in one tick: a lon
 
 
 class Copy(NamedTuple):
-    item: int  # its place in the list
+    item: int  # the item's place in the list
     scope: Scope  # what the copy writes
 
 
@@ -38,12 +38,12 @@ class ForAll(Composite):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.items: Sequence[Json] = ()
-        self.copies: dict[Behaviour, Copy] = {}  # of this round
+        self.copies: dict[Behaviour, Copy] = {}  # copies of this round
         self.results: dict[int, Status] = {}
         self.found: dict[int, Json] = {}
         self.asked: list[Request] = []  # changes of shape that have not been made yet
         self.next = 0  # the first item that has no copy
-        self.leaving: dict[Behaviour, Copy] = {}  # of an earlier round
+        self.leaving: dict[Behaviour, Copy] = {}  # copies of an earlier round that still stop
         self.old_copies: deque[Behaviour] = deque()  # … in order, those that nobody has asked to go
         self.size = _size(spec.children[0])
         for each in spec.children[0].walk():

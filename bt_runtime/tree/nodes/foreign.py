@@ -60,7 +60,7 @@ def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: I
     if "give" in spec.values or "take" in spec.values:
         _bridge(node, spec.values.get("give") or {}, spec.values.get("take") or {}, scope)
     made: Any = node
-    made.made_of = spec  # where a person wrote it
+    made.made_of = spec  # the spec, for its line and column
     return node
 
 

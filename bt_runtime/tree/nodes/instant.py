@@ -18,7 +18,7 @@ from bt_runtime.types import Json
 class InstantNode(SkillNode):
     CACHES = ("call", "observed_call", "behind", "slow")
     call: Call | None = None
-    observed_call: Call | None = None  # the same behind the gates; listeners receive its end
+    observed_call: Call | None = None  # the call behind the gates; listeners receive its end
     behind: Through | None = None
     slow = False  # it goes the way of other skills: something may hold its start up, or a test plays it
 

@@ -86,7 +86,7 @@ class RoundRobin(Composite):
     STATE, ROUND = ("at",), ("tried", "failed")
     at = 0  # the child whose turn it is
     tried = 0  # how many had their turn in this round
-    failed = False  # has any of them failed (rather than been skipped)
+    failed = False  # a child failed (and was not only skipped)
 
     def step(self) -> Status:
         if self.status is not RUNNING:

@@ -26,12 +26,12 @@ class Parallel(Composite, composites.Parallel):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.policy = common.ParallelPolicy.SuccessOnAll()  # what py_trees' displays ask for
+        self.policy = common.ParallelPolicy.SuccessOnAll()  # py_trees' displays read it
         self.in_turn = spec.values.get("order") == "in_turn"
         self.to_the_end = self.in_turn or bool(spec.values.get("wait_all"))
-        self.results: dict[Behaviour, Status] = {}  # of the children that have ended in this round
+        self.results: dict[Behaviour, Status] = {}  # results of children that ended in this round
         self.asleep: dict[Behaviour, Wait] = {}  # running children that do nothing before this leaf's time has come
-        self.rest: tuple[int, float] | None = None  # all that run sleep until then, if nothing is halted before
+        self.rest: tuple[int, float] | None = None  # running children sleep until then, unless one is halted
         self.success = self.failure = 0
 
     def setup(self, **kwargs: Any) -> None:

@@ -157,7 +157,7 @@ class Chooser(Parent):
     ROUND: ClassVar[tuple[str, ...]] = ("active", "running_test", "test_asked")
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
-    test_asked: Steppable | None = None  # the same, if it was asked in this step
+    test_asked: Steppable | None = None  # the test, if it was asked in this step
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:

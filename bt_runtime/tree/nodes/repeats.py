@@ -95,10 +95,10 @@ class UntilFailure(_Rounds):
 
 class ForEach(_Rounds):
     ROUND = ("items", "item", "due", "passed")
-    items: Sequence[Json]  # those to come
-    item: Json = None  # that of this round
-    due = False  # is the next round to begin
-    passed = False  # has any item succeeded (rather than been skipped)
+    items: Sequence[Json]  # items still to come
+    item: Json = None  # the item of this round
+    due = False  # the next round is to begin
+    passed = False  # an item succeeded (and was not only skipped)
 
     def choose(self) -> Turn:
         values = self.spec.values

@@ -28,7 +28,7 @@ class _InOrder(Composite):
     STATE: ClassVar[tuple[str, ...]] = ("reached",)
     ROUND = ("at", "passed")
     at = 0  # the child that is next, or running
-    passed = False  # has any child of this round returned `onward` (rather than been skipped)
+    passed = False  # a child of this round returned `onward`
     reached = 0  # how many children show a result
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:

@@ -44,22 +44,22 @@ class SkillNode(Node):
     ROUND = ("activity", "followed", "gave")
     CACHES: ClassVar[tuple[str, ...]] = ("form", "constant", "readers", "literals", "quick", "plain", "_sentence")
     activity: Activity | None = None
-    form: Form | None = None  # of the target, once it was started
+    form: Form | None = None  # the target's form, known from its first start
     last: EndedAnswer | None = None  # how its last start ended
     target: Any = None
     constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
-    readers: tuple[Input, ...] | None = None  # of the computed parameters, after the first start
+    readers: tuple[Input, ...] | None = None  # readers of computed parameters, from the first start on
     unsaid: dict[str, Json] | None = None  # the parameters of the last start, while its sentence is not made
-    tacit = False  # its message is that sentence
+    tacit = False  # the node's message is its sentence
     _sentence = ""
     quick: OfSkill | None = None  # the target's activity, used again by each start
     plain = False  # the same start each time, with nothing to follow or to wait for
     only = ""  # the entry of its only output
     sure: Set[type] = frozenset()  # … and the classes of values that need no check
-    followed: dict[str, Json] | None = None  # what the inputs that it follows were
+    followed: dict[str, Json] | None = None  # values of the followed inputs at the last look
     gave = False  # has it given any of the outputs that the tree asked for, since its start
-    doubted: tuple[str, ...] = ()  # what was said of its outputs: once for each node
-    chosen = False  # is it started by an agent, which chose it
+    doubted: tuple[str, ...] = ()  # doubts about its outputs: told once a node
+    chosen = False  # an agent chose and starts it
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -69,8 +69,8 @@ class SkillNode(Node):
         self.dynamic = dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
         self.literals: dict[str, Json] = {}
-        self.outside = self.entry.impl in ELSEWHERE  # is its place of action named by the run or an episode
-        self.declared = any(f.writes for f in spec.kind.fields)  # may it answer with values
+        self.outside = self.entry.impl in ELSEWHERE  # the run or an episode names where it acts
+        self.declared = any(f.writes for f in spec.kind.fields)  # it may give outputs
         if len(self.written) == 1:
             (field,) = self.written
             self.only, self.sure = spec.values[field.name].text.strip(), ports.exact(field) & ports.PLAIN
@@ -281,7 +281,7 @@ class SkillNode(Node):
             if self.fixed:
                 self.constant = params
             elif self.readers is None and not self.follows:
-                self.literals = params  # those that are computed are replaced at each start
+                self.literals = params  # computed ones are replaced at each start
                 self.readers = tuple(self._reader(field) for field in self.taken if field.name in self.dynamic)
         return params
 

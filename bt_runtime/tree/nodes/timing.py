@@ -65,11 +65,11 @@ class Rate(Decorator):
     STATE = ("due", "last")
     TIMES = ("due",)
     due = -math.inf
-    last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
+    last: Status = RUNNING  # the child's last result; RUNNING if its start was cut short
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.between = ELSE.get(spec.values["else"])  # what it returns instead of that
+        self.between = ELSE.get(spec.values["else"])  # the result between two starts
 
     def choose(self) -> Turn:
         now = self.context.clock.now()

@@ -13,10 +13,10 @@ from bt_runtime.run.view.render.sketch import Sketch
 
 class Box(NamedTuple):
     node: Sketch
-    x: float  # of the left edge
+    x: float  # the left edge
     width: float
     level: int
-    parent: int  # its place among the boxes; -1: none
+    parent: int  # the parent's place among the boxes; -1: none
 
 
 class _Outline:
@@ -55,7 +55,7 @@ def _joined(node: Sketch, half: float, outlines: dict[int, _Outline], shifts: di
     if not node.children:
         return mine
     first, *others = node.children
-    joint = outlines.pop(id(first))  # of all children so far, relative to the first one's middle
+    joint = outlines.pop(id(first))  # outline of the children so far, from the first one's middle
     at = {id(first): 0.0}
     for child in others:
         outline = outlines.pop(id(child))

@@ -9,14 +9,14 @@ from bt_runtime.run.view.render.layout import Box
 from bt_runtime.run.view.render.sketch import Sketch, cut
 from bt_runtime.run.view.render.svg import HEIGHT, MARGIN, ROW, Drawing, Said, laid_out
 
-_COLOURS = {  # of the fill and the line
+_COLOURS = {  # (fill, line)
     "control": ("0.87 0.96 1", "0.04 0.41 0.85"), "decorator": ("1 0.97 0.77", "0.6 0.4 0"),
     "skill": ("0.85 0.98 0.88", "0.1 0.5 0.22"), "agent": ("0.98 0.94 1", "0.51 0.31 0.87"),
     "tree": ("0.92 0.93 0.95", "0.34 0.38 0.42"),
 }  # fmt: skip
 _PLAIN = ("1 1 1", "0.34 0.38 0.42")
 _RADIUS = {"control": 4, "decorator": 14}
-_ROUND = 0.5523  # of a radius: a Bézier curve that is nearly a quarter of a circle
+_ROUND = 0.5523  # share of a radius at which a Bézier curve is nearly a quarter circle
 # widths of Helvetica's letters from the space to `~`, in thousandths of the size
 _WIDTHS = """
 278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 584 584

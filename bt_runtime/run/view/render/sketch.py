@@ -23,7 +23,7 @@ class Sketch:
     def __init__(self, kind: str, family: str, name: str = "", detail: str = "", place: str = "") -> None:
         self.kind = kind
         self.family = family
-        self.name = name  # as a person named it
+        self.name = name  # the file's name as a person gave it
         self.detail = detail
         self.place = place  # the field it stands in, where that tells something: `then`, `catch`
         self.children: list[Sketch] = []
