@@ -59,7 +59,7 @@ class Actions:
         self.counted = any(limited(e) or e.requires is not None for e in (k.data["entry"] for k in self.known))
         self.facts = Facts(node, every)
         self.deeds: dict[str, Deed] = {}
-        self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
+        self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # sentences offered last
 
     def offered(self, kinds: Sequence[Kind]) -> list[Kind]:
         """The skills that the policies let the agent choose now; without a policy all of them."""

@@ -42,16 +42,16 @@ class Agent(PlanGrowing):
     steps: list[StoryStep]
     trail: list[tuple[StoryStep, str]]  # each step with the state of the world after it: what repeats itself is a loop
     system = ""
-    texts: Mapping[str, str] = {}  # of prompts, as they were when `system` was written
+    texts: Mapping[str, str] = {}  # texts of prompts when `system` was written
     notes: Sequence[str] = ()
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
-    toolbox: calling.Toolbox | None = None  # with `form: tools`
-    reasoned = ""  # what the model thought about this decision, as it stands at the end of its prompt
+    toolbox: calling.Toolbox | None = None  # the tools, with `form: tools`
+    reasoned = ""  # the model's thought before this decision, at the end of the prompt
     aloud = False  # … and whether it was let
     thoughtless = False  # the latest move was an empty or a repeated thought: the next one is no thought
-    omitted = 0  # so many of the oldest steps are left out of the prompt
+    omitted = 0  # number of oldest steps left out of the prompt
 
     # Life ------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Odds(NamedTuple):
 
 class NodeAnswer(NamedTuple):
     value: Json
-    text: str  # as the model says it
+    text: str  # the choice in the model's words
     odds: Mapping[str, float] | None = None  # by the choices' texts; none: it was written, once
 
 

@@ -13,7 +13,7 @@ from bt_runtime.agents.story import OPENINGS
 from bt_runtime.types import Grammar, Json
 
 LESSON, SUMMARY, FLAW, REVISION = "lesson", "summary", "flaw", "revision"
-CUES = {LESSON: "Next time:", SUMMARY: "Summary:", FLAW: "Flaw:", REVISION: "Revision:"}  # what a part begins with
+CUES = {LESSON: "Next time:", SUMMARY: "Summary:", FLAW: "Flaw:", REVISION: "Revision:"}  # first words of each part
 NONE = "(none yet)"
 NEW_PLAN = "New plan:\n"
 _STEP = re.compile(r"^\d+\.\s+(\S.*)$")

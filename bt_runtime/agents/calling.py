@@ -185,7 +185,7 @@ def _json(value: Any) -> str:
 
 def chosen(agent: PlanGrowing, box: Toolbox, sentences: Sequence[str], openings: Iterable[str]) -> Chosen:
     """Chooses a tool, then its arguments. Returns the move's opening, the sentence, and the choice with both scores."""
-    calls: dict[str, list[tuple[str, str]]] = {}  # of each tool: arguments, sentence
+    calls: dict[str, list[tuple[str, str]]] = {}  # tool → (arguments, sentence) of each call
     calls.update({tool.name: [] for opening, tool in _SAID.items() if opening in openings})
     for sentence in sentences:
         if agent.actions.unfinished(sentence) is not None:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from bt_runtime.language.faults.diagnostic import BtError, TooLong
 
 Why = Literal["done", "failure", "budget", "loop", "invalid", "cancelled", "expanded", "too long", "error"]
-TOO_LONG: Why = "too long"  # for its model: no bug, but a limit that was reached
+TOO_LONG: Why = "too long"  # the prompt exceeds the model's context: a limit, no bug
 
 
 class Ending(NamedTuple):

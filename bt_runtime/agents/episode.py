@@ -62,7 +62,7 @@ class Episode(Decorator):
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            self.close()  # of a round that broke before its end
+            self.close()  # closes a round that broke before its end
             self.task = read_task(self.value("task"))
             self.opening = self.opened(str(self.value("world")), dict(self.value("options")), self.task)
         if self.opening is not None:

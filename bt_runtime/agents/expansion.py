@@ -23,7 +23,7 @@ class Situation(NamedTuple):
     goal: str
     ancestors: tuple[str, ...]  # goals of the agents above, this one's included
     depth: int  # agents above one another, this one included
-    nodes: int  # that expansions of the run have added so far
+    nodes: int  # nodes added by expansions of the run so far
     budget: Budget
     earlier: tuple[Group, ...] = ()  # expansions of this agent since it last learnt anything, and those above it
     warned: frozenset[str] = frozenset()  # objections that were made already and need not be made twice

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NOT = "not "
 ABSENT = object()
-ANY = ""  # in place of a skill's name: whichever gave it last
+ANY = ""  # in place of a skill's name: the skill that gave it last
 
 
 class Facts:
@@ -27,7 +27,7 @@ class Facts:
     def __init__(self, node: Node, kinds: Iterable[Kind]) -> None:
         self.node = node
         self.conditions = [k for k in kinds if instant(k)]
-        self.known: dict[str, bool | None] = {}  # of this moment
+        self.known: dict[str, bool | None] = {}  # facts known at this moment
 
     def forget(self) -> None:
         """Drops the cached facts at the start of a new decision."""
@@ -74,7 +74,7 @@ class Facts:
     def asked(self, kind: Kind, params: Mapping[str, Json]) -> bool | None:
         deed = Deed(kind, self.node, params)
         done = deed.poll()
-        if done is None:  # it takes time after all
+        if done is None:  # the test did not answer at once
             deed.cancel("a condition answers at once")
             return None
         return done.status is SUCCESS

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
 
-_FACTS = r"[^\n]{1,300}"  # that an agent wants to hold
+_FACTS = r"[^\n]{1,300}"  # facts that an agent wants to hold
 MOST_SAID = 300  # characters of one objection that go back to the model
 _AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # of a plan that nothing holds: what is no part of it any more
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
@@ -45,7 +45,7 @@ class PlanGrowing(ModelNode):
 
     ROUND: ClassVar[tuple[str, ...]] = ("actions", "plans", "warned")
     actions: Actions
-    beside = False  # may its own goal stand in its plan beside other parts
+    beside = False  # its plan may hold its own goal beside other parts
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -167,7 +167,7 @@ class PlanGrowing(ModelNode):
 
 
 class _Written(NamedTuple):
-    forms: tuple[Form, ...]  # of what stands around the parts of a plan
+    forms: tuple[Form, ...]  # forms of control nodes in a plan
     skilled: bool
 
 

@@ -30,9 +30,9 @@ class InferQuestion(NamedTuple):
     """The recorded question: everything that determines the answer, except memory and model."""
 
     prompt: str
-    outputs: tuple[Output, ...]  # with their choices, computed
+    outputs: tuple[Output, ...]  # outputs with their computed choices
     shots: str  # cases, as they are shown
-    picture: str = ""  # its path, or its mark
+    picture: str = ""  # the picture's path or mark
 
 
 class Around:

@@ -19,9 +19,9 @@ from bt_runtime.types import Choice, Question
 
 
 class JudgingNode(ModelNode):
-    grows = False  # what stands below it is no expansion
+    grows = False  # nodes below it are not its expansion
     STATE = ("scoreless",)
-    scoreless = False  # its model tells no log-probabilities
+    scoreless = False  # true if its model tells no log-probabilities
 
     def aim(self) -> str:
         return str(self.value("prompt"))

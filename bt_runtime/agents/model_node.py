@@ -47,8 +47,8 @@ class ModelNode(Parent):
 
     STATE: ClassVar[tuple[str, ...]] = ("shedding",)
     ROUND: ClassVar[tuple[str, ...]] = ("life", "job", "answer", "ending", "goal", "shown", "spent")
-    grows = True  # what stands below it is its expansion
-    asks_late = False  # it may do without its model, and opens it itself when it asks
+    grows = True  # nodes below it are its expansion
+    asks_late = False  # opens its model only when it first asks
     seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed
     life: Life | None = None
     job: Any = None
@@ -56,7 +56,7 @@ class ModelNode(Parent):
     ending: Ending | None = None  # how the latest round ended
     shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
-    shown: tuple[str, str, str] | None = None  # what its questions began with when that was told
+    shown: tuple[str, str, str] | None = None  # beginning of its questions at the last event `Prompt`
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)

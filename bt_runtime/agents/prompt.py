@@ -27,7 +27,7 @@ class Prompt(NamedTuple):
     steps: str  # thoughts and actions since then
     turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
     omitted: str = ""  # says how many earlier steps are left out
-    tools: tuple[Tool, ...] = ()  # with `form: tools`: the model's tools
+    tools: tuple[Tool, ...] = ()  # the model's tools, with `form: tools`
     calls: tuple[Call, ...] = ()  # … and the steps as calls of them
     shown: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # the examples as conversations: a task, its turns
 

@@ -18,7 +18,7 @@ class Rollback(Decorator):
     HOLDS = True
     ROUND = ("before", "deeds", "known")
     before: bytes | None = None
-    deeds: Sequence[tuple[str, str]] = ()  # that were done before
+    deeds: Sequence[tuple[str, str]] = ()  # acts done before
     known: Any = None  # what working memory held then: where things stood since, they stand no more
 
     def choose(self) -> Any:

@@ -19,7 +19,7 @@ class Misplayed(BtError):
 class ScriptedAnswer(Job[Any]):
     """A job that has its answer and returns it after some polls."""
 
-    spent = Spent()  # nothing was computed
+    spent = Spent()  # a script spends nothing
 
     def __init__(self, answer: Any, polls: int = 0) -> None:
         self.answer, self.polls = answer, polls

@@ -87,7 +87,7 @@ class AgentServices:
     models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
     episodes: EpisodeSource | None = None
     prompts: str = ""  # the register of all models' prompts; each model's own where none is named
-    pictures: Album | None = None  # which its models are shown
+    pictures: Album | None = None  # pictures that models are shown
     texts: Mapping[str, str] = field(default_factory=dict)  # of prompts, by name, in place of their files
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
     fresh_memory: Callable[[Context], Remembering] | None = None  # an episode's working memory
@@ -98,10 +98,10 @@ class AgentServices:
     task_kind: str = ""
     stories: dict[str, tuple[str, str]] = field(default_factory=dict)  # goal → what an agent did for it, how it ended
     skill_outputs: dict[tuple[str, str], object] = field(default_factory=dict)  # (skill, output) → its latest value
-    last_action: tuple[str, str] | None = None  # its sentence, what was seen then
+    last_action: tuple[str, str] | None = None  # (sentence, observation)
     deeds: list[tuple[str, str]] = field(default_factory=list)  # the newest of them
     working_memory: WorkingMemory | None = None
-    notebook: Notebook | None = None  # where finished stories go
+    notebook: Notebook | None = None  # takes finished stories
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

@@ -33,7 +33,7 @@ class State:
         self.below: list[State] = []
         self.tried: set[str] = set()  # actions
         self.visits, self.worth = 0, 0.0  # worth: the sum over all visits
-        self.closed = False  # nothing more can be tried from here, or below
+        self.closed = False  # nothing is left to try from here or below
 
     def promise(self, explore: float) -> float:
         above = self.above
@@ -83,7 +83,7 @@ class TreeSearch(Agent):
             yield PAUSE
         return self.given_up(root, f"{rounds} rounds")
 
-    reached = False  # is the goal, in the world as it stands
+    reached = False  # the goal holds in the present world
 
     def given_up(self, root: State, over: str) -> Ending:
         """Ends the search and restores the best state in the world."""

@@ -25,9 +25,9 @@ class ExampleShape(NamedTuple):
     """The abilities of the node that an example is for."""
 
     moves: tuple[str, ...]
-    form: str = ""  # of the plans of a planner, which does nothing else
+    form: str = ""  # form of plans, for a node that only plans
     recall: bool = False
-    shown: bool = True  # what came of an act that went well
+    shown: bool = True  # observations of successful acts are shown
 
 
 def fitted(text: str, shape: ExampleShape) -> str | None:

@@ -163,7 +163,7 @@ class Texts:
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
         self.recent: list[tuple[int, str]] = []
-        self.depths: dict[int, int] = {}  # depth of recent scopes
+        self.depths: dict[int, int] = {}  # number of a recent text → pieces that it is put together from
         self.last = 0
 
     def add(self, text: str) -> tuple[int, TextPiece | None]:

@@ -86,7 +86,7 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # a process that may not be looked at counts as alive
+        return True  # a lock that may not be read counts as held
     try:
         system.lock(file, shared=True)
     except OSError:

@@ -22,7 +22,7 @@ Fault = Callable[[str, Span, str], None]
 
 class AgentOptions(NamedTuple):
     says: str = ""  # a template over parameters and outputs: what an agent is told when the skill has succeeded
-    confirm: bool = False  # is a person asked before each start
+    confirm: bool = False  # a person is asked before each start
     patience: float = PATIENCE  # seconds that the person has
     at_most: int | None = None  # starts in one run
     sources: Mapping[str, str] = {}  # parameter → an entry with a list, `things` of the world, or `skill.output`

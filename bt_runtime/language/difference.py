@@ -21,8 +21,8 @@ class Change(NamedTuple):
     what: What
     path: str
     kind: str
-    field: str = ""  # of what is changed: a field, `kind`, or a port
-    before: Json = None  # of what has moved: its path in the first tree
+    field: str = ""  # what changed: a field, `kind`, or a port
+    before: Json = None  # of a moved node: its path in the first tree
     after: Json = None
 
 
@@ -58,7 +58,7 @@ def item(root: NodeSpec, path: str) -> Item:
         if not spec.kind.transparent:
             made[spec] = Item(spec, paths[spec], below)
             continue
-        inner = next(each for place, each in below if place not in spec.asks)  # what the guard stands around
+        inner = next(each for place, each in below if place not in spec.asks)  # the node inside the guard
         inner.fields |= {name: _plain(spec, name, value) for name, value in spec.values.items()}
         inner.fields |= {place: _written(each.spec) for place, each in below if place in spec.asks}
         inner.seal()
@@ -166,7 +166,7 @@ class _Comparison:
 
 def _paired(old: Sequence[Item], new: Sequence[Item]) -> list[tuple[int, int]]:
     """Pairs children: by name, then identical ones, then those of one kind in order."""
-    pairs: dict[int, int] = {}  # of the new one → of the old one
+    pairs: dict[int, int] = {}  # place in the new tree → place in the old one
     named = {each.name: at for at, each in enumerate(old) if each.name is not None}
     for to, each in enumerate(new):
         if each.name in named:

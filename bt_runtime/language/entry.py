@@ -27,20 +27,20 @@ class SkillEntry(NamedTuple):
 
     sentence: str
     impl: str  # `world`, `memory`, module:Name, path.py:Name, or of what is installed: ros/action
-    folder: str  # where a path.py starts
+    folder: str  # the folder that a `path.py` is relative to
     types: dict[str, str]
     needs: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
     takes: float | None = None
     on_resume: str = "fail"
-    durable: bool = True  # is its end on the disk before anybody is told
+    durable: bool = True  # its end is on the disk before the tree hears of it
     said: bool = False  # did somebody write `on_resume`, or is it what holds without
     agent_options: AgentOptions = AgentOptions()
-    uses: tuple[str, ...] = ()  # what only one at a time may have
+    uses: tuple[str, ...] = ()  # names of locks that it holds while it runs
     follow: tuple[str, ...] = ()  # inputs that it is told anew while it runs
     instant: bool = False  # answers within the tick
     test: bool = False  # … true or false
-    options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
+    options: Mapping[str, Json] = MappingProxyType({})  # fields that only its kind of `impl` reads
     requires: Expression | None = None  # over the whole run's entries: holds at each start and while the skill runs
 
     @property

@@ -240,7 +240,7 @@ def fixable(found: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[Dia
 
 
 def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
-    there = "" if fault.fixes else _at(span, lines)  # what it brings along is exact
+    there = "" if fault.fixes else _at(span, lines)  # a fix that the fault brings along is exact
     meant = _MEANT.match(fault.label) or _MEANT.match(fault.help)
     if meant and there and f"`{there.strip(chr(34) + chr(39))}" in fault.message:
         yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), bool(_NAME.fullmatch(there)))

@@ -21,7 +21,7 @@ _FIELDS = {
     "why": ("reason", "message", "msg"), "hz": ("frequency",),
     "success": ("success_count", "success_threshold", "threshold"), "failure": ("failure_count", "failure_threshold"),
 }  # fmt: skip
-_COMMON = {  # of any node
+_COMMON = {  # fields of any node
     "when": ("if", "condition", "precondition", "guard"), "unless": ("_skipIf", "skip_if"),
     "about": ("description", "comment", "doc", "note"), "name": ("label", "title", "id", "ID"),
 }  # fmt: skip

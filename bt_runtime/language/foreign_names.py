@@ -11,7 +11,7 @@ class Meant(NamedTuple):
     kind: str
     fields: tuple[str, ...] = ()
     options: str = ""
-    same: bool = True  # with these fields it does the same, whatever else the author has written
+    same: bool = True  # with these fields it does the same as there
 
     @property
     def label(self) -> str:

@@ -71,7 +71,7 @@ def _keep(loader: Loader, known: dict[Path, _Kept]) -> None:
     for path, tree in loader.loaded.items():
         if path not in known and tree is not None and not loader.diagnostics.items and _alone(tree, loader):
             state = _state(path)
-            if disk.read_or_nothing(path) == tree.text.encode():  # else it was changed since it was read
+            if disk.read_or_nothing(path) == tree.text.encode():  # the file is unchanged since it was read
                 known[path] = _Kept(tree, state, loader.caps, loader.project)
 
 

@@ -9,7 +9,7 @@ from bt_runtime.language.kinds.shape import DRAFT, Schema, closed
 from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json
 
-CODE = "BT061"  # of every fault in a plan's header
+CODE = "BT061"  # the code of each fault in a plan's header
 MARK = "---"
 
 

@@ -8,7 +8,7 @@ from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, b
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 OUTSIDE: Schema = {"type": "boolean", "description": "Does somebody outside write it? Unless said: when no node does.",
                    "errorMessage": "`outside` is true or false"}  # fmt: skip
-SHARING = ("shared", "stale_after", "when_stale")  # of entries that a fleet shares: language/shared.py
+SHARING = ("shared", "stale_after", "when_stale")  # fields of entries that a fleet shares: language/shared.py
 
 
 def header_schema() -> Schema:

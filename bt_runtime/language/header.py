@@ -12,7 +12,7 @@ from bt_runtime.language.values import NAME
 from bt_runtime.types import Json
 
 PORTS = ("inputs", "outputs", "blackboard")
-_VALUES = ("default", "choices")  # of a port, which must fit its type
+_VALUES = ("default", "choices")  # fields of a port whose values must fit its type
 
 
 def _code(path: Path) -> str:
@@ -29,7 +29,7 @@ class Header:
 
     def __init__(self, top: YamlMap, file: str, diagnostics: Diagnostics) -> None:
         self.top, self.file, self.diagnostics = top, file, diagnostics
-        self.places: dict[str, str] = {}  # of the ports that were read: the head under which each stands
+        self.places: dict[str, str] = {}  # port → the head under which it stands
         head = {key.text: None if key.text == "root" else node.data() for key, node in top}
         diagnostics.add(*(fault for _, fault in CHECK.faults(top, file, head)))
 

@@ -65,11 +65,11 @@ class Loader:
         self.caps = caps
         self.limits = limits or Limits()
         self.diagnostics = Diagnostics()
-        self.manifests: dict[TreeSpec, list[tuple[str, Manifest]]] = {}  # of trees whose nodes are not yet read
+        self.manifests: dict[TreeSpec, list[tuple[str, Manifest]]] = {}  # of trees not read yet
         self.loaded: dict[Path, TreeSpec | None] = {}
         self.unlisted: set[TreeSpec] = set()  # trees that name a manifest which is not there
         self.files: dict[Path, str] = {}  # every file that was read, with its text
-        self.imports = True  # is Python that is named held to the project? Not where nothing will be imported
+        self.imports = True  # checks that named Python lies in the project; off where nothing is imported
         self.taken: dict[str, None] = {}  # shipped trees that were taken by their name alone
         self.home: Path | None = None  # the folder of the first file: what may be read when there is no project
 

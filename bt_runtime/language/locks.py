@@ -33,7 +33,7 @@ def locks_lost(old: Kind, new: Kind) -> Iterator[str]:
     if was.requires is not None and (now.requires is None or was.requires.text != now.requires.text):
         yield "requires"  # another condition may be weaker
     if (before.confirm or before.at_most is not None) and was.sentence != now.sentence:
-        yield "sentence"  # what a person is asked, and what is counted
+        yield "sentence"  # the text of a person's question and of counts
     if ON_RESUME.index(now.on_resume) < ON_RESUME.index(was.on_resume):
         yield "on_resume"
     if was.durable and not now.durable:

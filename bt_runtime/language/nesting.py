@@ -24,7 +24,7 @@ def beneath(key: Scalar, value: YamlMap | YamlList, fields: Sequence[str], name:
         behind = Span(end.end_line, end.end_column, end.end_line, end.end_column)
         return (Edit(before, f"{{{', '.join((*fields, ''))}{name}: "), Edit(behind, "}"))
     indent = max(start.column - 1, key.start.column + STEP)
-    pad = " " * (indent - (start.column - 1))  # of a list whose dashes stand below the first letter of its key
+    pad = " " * (indent - (start.column - 1))  # for a list whose dashes stand below its key's first letter
     inner = "" if pad else " " * STEP
     opened = pad + f"\n{' ' * indent}".join((*fields, f"{name}:")) + "\n" + " " * indent + inner
     deeper = (Edit(Span(n, 1, n, 1), " " * STEP) for n in range(start.line + 1, last_line(value) + 1))

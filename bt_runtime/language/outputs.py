@@ -10,7 +10,7 @@ from bt_runtime.language.kinds.data import an, fits, type_name
 from bt_runtime.types import Json
 
 TYPES = ("string", "integer", "number", "boolean", "list", "object")
-MOST_CHOICES = 500  # of one output
+MOST_CHOICES = 500  # choices of one output
 LONGEST_CHOICE = 200  # characters
 MOST_APART = 100  # bounds of an integer that is chosen
 MOST_LENGTH, MOST_ITEMS, MOST_DECIMALS = 4_000, 100, 9

@@ -8,7 +8,7 @@ from bt_runtime.language.kinds.shape import DRAFT, Schema, closed
 from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json
 
-CODE = "BT060"  # of every fault in a project file
+CODE = "BT060"  # the code of each fault in a project file
 LAID_OUT = "# laid out from a journal\n"  # how the project file begins of a run that is made again
 Type = Literal[
     "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "policies",
@@ -94,7 +94,7 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 SAMPLER: dict[str, Schema] = {"top_p": _SHARE, "min_p": _SHARE, "top_k": _COUNT}
 CACHE_TYPES = ("f32", "f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0")
-MOST_ADAPTERS = 16  # of one model
+MOST_ADAPTERS = 16  # adapters of one model
 _ADAPTER: Schema = {
     "type": ["string", "object"],
     "properties": {"file": {"type": "string", "minLength": 1}, "scale": {"type": "number"}},

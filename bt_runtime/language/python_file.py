@@ -45,8 +45,8 @@ UNKNOWN = Callee("unknown")
 
 class Module(NamedTuple):
     path: Path
-    names: dict[str, Syntax]  # what each name was bound to last
-    open: bool  # there may be more names
+    names: dict[str, Syntax]  # name → what it was bound to last
+    open: bool  # `import *` or the like may add names
 
 
 def too_large(path: Path) -> bool:

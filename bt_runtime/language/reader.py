@@ -76,8 +76,8 @@ class NodeReader:
         self.max_depth = max_depth
         self.source_of = source_of  # says of an unknown kind where it could come from
         self.unlisted = False  # a manifest is missing: its skills are no faults of their own
-        self.whole = True  # was every node reached
-        self.known: dict[int, _Fields] = {}  # by the kind's identity
+        self.whole = True  # every node was reached
+        self.known: dict[int, _Fields] = {}  # fields by the kind's identity
         self.lost: set[str] = set()  # words of what could not be read: they may name entries
 
     @cached_property
@@ -123,7 +123,7 @@ class NodeReader:
         key, value = node.pairs[0]
         kind = self.registry.get(key.text)
         if kind is None:
-            spec = NodeSpec(UNKNOWN, key.span, self.file)  # what is below it is looked at too
+            spec = NodeSpec(UNKNOWN, key.span, self.file)  # nodes below it are read too
             inner.extend(Place(each, spec, "children") for each in self.faults.unknown_kind(key, value))
             return spec, spec
         spec = NodeSpec(kind, key.span, self.file)
@@ -212,7 +212,7 @@ class NodeReader:
                 continue
             read = _outputs(self.values, field, value) if field.type == "outputs" else self.values.read(field, value)
             if read is BAD:
-                spec.given[name] = value  # without a value: it was given, and is at fault
+                spec.given[name] = value  # present without a value: its fault is told
                 continue
             if name == "name" and name not in known:
                 spec.name = self.node_name(key, str(read), value)

@@ -32,7 +32,7 @@ class Port(NamedTuple):
     span: Span | None = None
     minimum: float | None = None
     maximum: float | None = None
-    shared: Any = None  # of an entry of a fleet: language/shared.py
+    shared: Any = None  # how a fleet shares the entry: language/shared.py
     outside: bool | None = None  # does somebody outside write the entry; None: unless a node writes it
     extra: tuple[Json, ...] = ()  # a port has no values beside its bounds, unlike some fields of nodes
 
@@ -59,7 +59,7 @@ class NodeSpec:
         self.given: dict[str, Node] = {}  # field → its YAML, for the checks; let go of once they are done
         self.children: list[NodeSpec] = []
         self.places: list[str] = []  # beside children: the field each came from, "cases:kitchen" for a case
-        self.subtree: TreeSpec | None = None  # of a `tree` node
+        self.subtree: TreeSpec | None = None  # the included tree of a `tree` node
         self.again: TreeSpec | None = None  # … of one that contains itself: what it grows when it is reached
 
     def add(self, child: NodeSpec, place: str) -> None:
@@ -117,13 +117,13 @@ class TreeSpec:
         self.folder = folder
         self.registry = registry  # the kinds this tree may use: a graft into it may use the same
         self.about = ""
-        self.moves = False  # may another robot of a fleet go on with a run of it
+        self.moves = False  # another robot of a fleet may go on with its run
         self.inputs: Mapping[str, Port] = {}
         self.outputs: Mapping[str, Port] = {}
         self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`
-        self.properties: tuple[Any, ...] = ()  # its own, its manifests' and the project's
+        self.properties: tuple[Any, ...] = ()  # properties of the tree, its manifests and the project
         self.policies: tuple[Any, ...] = ()  # likewise
-        self.shared: dict[str, Port | None] = {}  # what a fleet shares: entries, and locks by `fleet:NAME`
+        self.shared: dict[str, Port | None] = {}  # entries and locks (`fleet:NAME`) that a fleet shares
         self.watched = False  # whether it, or a tree that it includes, has properties
         self.root: NodeSpec
 

@@ -219,7 +219,7 @@ def nodes_inside(value: Node, registry: Container[str]) -> list[Node]:
         if is_node(node, registry):
             found.append(node)
         elif isinstance(node, YamlList) and any(is_node(item, registry) for item in node):
-            found.extend(node.items)  # where one is a node, all are meant to be
+            found.extend(node.items)  # where one item is a node, all are meant to be
         elif not isinstance(node, Scalar):
             todo.extend(reversed(_inner(node)))
     return found

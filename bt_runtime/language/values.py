@@ -41,7 +41,7 @@ def is_entry(value: Json) -> bool:
     """True for a string that is one whole `{entry}`."""
     if value.__class__ is not Expression or value.part.how != "name":
         return False
-    return NAME.fullmatch(value.text.strip()) is not None  # without brackets around it
+    return NAME.fullmatch(value.text.strip()) is not None  # a bare name
 
 
 def _filled(shape: Json, scope: Json) -> Json:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
 
-MOST_BYTES = 8 << 20  # of a file
+MOST_BYTES = 8 << 20  # bytes of a file
 MOST_SIDE, MOST_PIXELS = 8192, 16_000_000
-MOST_PICTURES = 16  # in one prompt
-_DIGITS = 32  # of a digest
+MOST_PICTURES = 16  # pictures in one prompt
+_DIGITS = 32  # digits of a digest
 _MARK = re.compile(rf"\[picture ([0-9a-f]{{{_DIGITS}}})\]")
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _HEAD = b"IHDR"

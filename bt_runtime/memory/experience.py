@@ -25,8 +25,8 @@ MOST_GOAL = 20_000  # characters
 MOST_STORY = 2_000_000
 MOST_NAME = 1_000  # … of every other field
 MOST_TOKENS = 2**53
-MOST_LINES = 100  # whose faults are listed; then their number only
-CODE = "BT401"  # of every fault in a line
+MOST_LINES = 100  # lines whose faults are listed; of more only the number
+CODE = "BT401"  # the code of each fault in a line
 ENDS: tuple[End, ...] = get_args(End)
 _VERDICT = {True: "true", False: "false", None: "null"}
 _UNPAIRED = re.compile("[\ud800-\udfff]")
@@ -42,11 +42,11 @@ def normalise(goal: str) -> str:
 
 @dataclass(frozen=True)
 class Experience:
-    goal: str  # as it was said
+    goal: str  # the goal as it was said
     text: str  # the whole trajectory, as an agent reads it
     end: End  # how the agent node itself ended
     namespace: str = "default"
-    task: str = ""  # which task it came from
+    task: str = ""  # the task that it came from
     kind: str = ""  # the kind of that task
     run: str = ""
     place: str = ""  # the agent's path in the tree

@@ -51,7 +51,7 @@ def _embed(text: str) -> list[float]:
     for word in words:
         for at, weight in _pieces(word):
             vector[at] += weight
-    for pair in itertools.pairwise(words):  # some order: "cup on plate" is not "plate on cup"
+    for pair in itertools.pairwise(words):  # pairs keep some order: "cup on plate" is not "plate on cup"
         at, sign = _slot("b {} {}".format(*pair))
         vector[at] += 0.3 * sign
     length = math.sqrt(math.fsum(x * x for x in vector))

@@ -27,7 +27,7 @@ class Modelled:
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         job = self._model.embed(texts)
         try:
-            return job.wait(self._patience)  # this is never the tick's thread
+            return job.wait(self._patience)  # never called in the tick's thread
         except TimeoutError:
             job.cancel("the memory waited too long")
             raise BtError(

@@ -28,7 +28,7 @@ def salvage(path: Path) -> Iterator[Experience]:
                     if row:
                         yield told(row, path)
                 except (sqlite3.DatabaseError, BtError, TypeError, ValueError):
-                    continue  # this one is lost; the next may not be
+                    continue  # this row is lost; the next may be whole
 
 
 def _copied(path: Path, folder: Path) -> Path:

@@ -31,7 +31,7 @@ class Sighting(NamedTuple):
     how: How
     seq: int
     by: str = ""  # the node that saw it
-    stale: bool = False  # it was looked for there since, and was not there
+    stale: bool = False  # looked for there later, and not found
 
 
 class Known(NamedTuple):

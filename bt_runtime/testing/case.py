@@ -20,7 +20,7 @@ from bt_runtime.types import Json
 # ("step", n): n ticks when the tree wants them; ("tick", n): now; ("advance", s): the clock moves, then a tick;
 # ("set", entry, value); ("halt",)
 Move = tuple[Any, ...]
-BROKEN = "it broke"  # what skills say that are made to break
+BROKEN = "it broke"  # message of a skill that is made to break
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Subject:
         ]
 
 
-MOST_TICKS = 3_000  # of one case that need not end
+MOST_TICKS = 3_000  # ticks of a case that need not end
 
 
 def moved(trial: Trial, move: Move) -> None:

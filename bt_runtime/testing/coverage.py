@@ -28,7 +28,7 @@ _WORDS = {Status.SUCCESS: "success", Status.FAILURE: "failure", Status.RUNNING: 
 
 
 class CoveredPlace(NamedTuple):
-    file: str  # as it lies on the disk
+    file: str  # the file on the disk
     line: int
     column: int
 
@@ -51,7 +51,7 @@ class Coverage:
         return [((p.file, p.line, p.column), sorted(results)) for p, results in sorted(self.seen.items())]
 
 
-current: Coverage | None = None  # while a session collects
+current: Coverage | None = None  # the coverage that a session collects
 
 
 class Follower:

@@ -27,10 +27,10 @@ from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
 RUNS = 200
-SECONDS = 60.0  # of the tree's time for which a case that need not end goes on
+SECONDS = 60.0  # seconds of the tree's clock for a case that need not end
 MOST_STARTS = 5  # of a skill that differ; the last act is repeated
 MOST_MOVES = 4  # writes and halts from outside
-TICKS = (1, 2, 5, 25, 100)  # for which a skill runs
+TICKS = (1, 2, 5, 25, 100)  # numbers of ticks for which a skill runs
 STEPS = (1, 2, 3, 5, 10, 30)  # between two moves
 
 

@@ -14,7 +14,7 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.language.project import disk
 from bt_runtime.testing import coverage
 
-SENT = "btr_cov"  # what a worker of pytest-xdist hands over
+SENT = "btr_cov"  # key under which a worker of pytest-xdist hands over
 
 
 class TreeCoverage:

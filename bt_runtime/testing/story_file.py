@@ -35,7 +35,7 @@ from bt_runtime.types import Json
 
 VERSION = 1
 PROMISES = ("never", "always", "ltl", "properties")
-MOVES = {"tick": 1, "advance": 1, "set": 2, "halt": 0}  # and how many values each takes
+MOVES = {"tick": 1, "advance": 1, "set": 2, "halt": 0}  # move → number of values
 
 
 class StoryTick(NamedTuple):
@@ -45,7 +45,7 @@ class StoryTick(NamedTuple):
 
 class StoryFile(NamedTuple):
     tree: str
-    property: str  # its name and its words
+    property: str  # the property's name and words
     why: str
     case: Case
     ticks: tuple[StoryTick, ...]

@@ -30,7 +30,7 @@ from bt_runtime.tree.request import Request
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json
 
-SECONDS = 600.0  # of virtual time that a tree has, unless a test says otherwise
+SECONDS = 600.0  # of virtual time for a tree, unless a test says otherwise
 AT_ONCE = 100  # ticks that it may ask for at once, before time passes nevertheless
 EPSILON = 1e-6  # seconds by which sums of times may be wrong
 PATIENCE = 10.0  # real seconds for which a skill of its own that is allowed to run is waited for at a time
@@ -63,11 +63,11 @@ class Trial(Closing):
         self.visits: Counter[str] = Counter()  # path → how often that node was ticked
         self.skills = casting.scripts_of(skills or {})
         self.doubles = {pattern: _script(acts) for pattern, acts in (substitute or {}).items()}
-        self.lines: list[Line] = []  # what `log` nodes wrote
+        self.lines: list[Line] = []  # lines of `log` nodes
         self.ticks: list[Tick] = []
         self.began: dict[str, float] = {}  # path → since when a leaf has been running
         self.at_once = 0  # ticks since time passed
-        self.due = 0.0  # when the tree wants its next tick
+        self.due = 0.0  # moment at which the tree wants its next tick
         tree = casting.loaded(text, skills or {}, project)
         self.promises = Promises(never, always, ltl, named(tree.spec, properties))
         given = {"world"} if world is not None or "world" in (services or {}) else set()

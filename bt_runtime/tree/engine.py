@@ -78,7 +78,7 @@ class Engine:
         self.setup_with: dict[str, object] = {}  # arguments of each node's `setup`, if the caller gives none
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
-        self.began = 0.0  # moment of the first tick by the machine's clock
+        self.began = 0.0  # start of the latest tick, by the machine's clock
         self._heard: object = None  # the stream's routes when it was last seen who listens
         self._untold: deque[Tick] = deque()
         self._telling = threading.Lock()

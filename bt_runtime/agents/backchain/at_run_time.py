@@ -32,7 +32,7 @@ from bt_runtime.language.sentence import Sentence
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import PlanGrowing
 
-BOUND = Bound(steps=4_000, sets=5_000, cheaper=1_000)  # of a plan within a tick
+BOUND = Bound(steps=4_000, sets=5_000, cheaper=1_000)  # bound of a plan made within a tick
 
 
 class Backchaining:

@@ -28,7 +28,7 @@ class GroundFact(NamedTuple):
     said: str
     act: str
     template: str
-    values: tuple[tuple[str, Json], ...] = ()  # by the slots of the action
+    values: tuple[tuple[str, Json], ...] = ()  # (slot, value) of the action
     skill: str = ""
 
 

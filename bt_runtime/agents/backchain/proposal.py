@@ -11,12 +11,12 @@ from bt_runtime.agents.plan_text import Do, Group, Part, PlannedAct, PlannedGoal
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 
-FAVOUR = 0.05  # what a proposed action counts of its cost
+FAVOUR = 0.05  # share of its cost that a proposed action counts
 
 
 class Proposal(NamedTuple):
     steps: list[tuple[str, dict[str, Any]]]  # skills with their values, in the order of the plan
-    named: list[str]  # its plain subgoals, which may be facts
+    named: list[str]  # plain subgoals that may be facts
 
     def has(self, step: PlanStep) -> bool:
         return any(step.skill == name and dict(step.params) == values for name, values in self.steps)

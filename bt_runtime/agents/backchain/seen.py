@@ -18,7 +18,7 @@ LEAST = 3  # successes that show a need
 FAILED = 2  # failures that show a need, or an end
 FEW_VALUES = 12  # a slot with at most so many values lists them one by one …
 REPEATED = 3  # … when each was seen so often, on average
-LEAST_VALUES = 5  # that show a form
+LEAST_VALUES = 5  # values that show a form
 
 
 class SeenAction(NamedTuple):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
 
 WORDED = ("{act}.", "please {act}.", "I want that {said}.", "{said}, please.")
-BOUND = Bound(steps=1_000, sets=1_000)  # of one example's plan, which is made within a tick
+BOUND = Bound(steps=1_000, sets=1_000)  # bound of one example's plan, made within a tick
 SEEN = 2_000  # facts that are looked at
 TRIED = 24  # goals that are planned for, at most
 LONGEST = 8  # acts of one example
@@ -93,7 +93,7 @@ def worked(actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
     return _KEPT[known]
 
 
-_KEPT: dict[bytes, list[Worked]] = {}  # by the digest of all that they are made of
+_KEPT: dict[bytes, list[Worked]] = {}  # examples by the digest of skills and goal
 
 
 def _made(facts: Sequence[GroundFact], kinds: Sequence[Kind], goal: str, count: int) -> list[Worked]:

@@ -18,7 +18,7 @@ class PlanStep(NamedTuple):
     params: tuple[tuple[str, Json], ...]  # the fields of its node
     needs: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
-    cost: float = 1.0  # of all times together
+    cost: float = 1.0  # cost of all repetitions together
     times: int = 1  # how often it is done in a row
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ class Suggestion(NamedTuple):
     file: Path
     skill: str
     key: str  # needs, brings, from or choices
-    value: Json  # one fact, or what the parameter's key says
+    value: Json  # one fact, or the value of the parameter's key
     why: str
     param: str = ""
 

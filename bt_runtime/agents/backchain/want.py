@@ -43,7 +43,7 @@ class Want(JudgingNode):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
     ROUND = ("actions", "skills", "named")
-    chat = None  # it continues a plain text, whatever the model's template
+    chat = None  # asked as plain text, without the model's template
     skills: Mapping[str, str] = {}  # of the options that are asked for: what they bring, with open slots
     named = False  # the part that is asked about names a thing
     adjusted = False  # a model without scores chooses by itself

@@ -41,12 +41,12 @@ _NUMBER = re.compile(r" \d+$")
 class GoalPart(NamedTuple):
     """A part of a goal that asks for one fact, or for one of every thing."""
 
-    text: str  # what it asks for
-    left_out: str  # what stands behind `except`
+    text: str  # the part's demand in words
+    left_out: str  # the words behind `except`
     others: str  # the goal's other parts
-    test: str = ""  # what must be so, else it asks for nothing
+    test: str = ""  # what must hold, else nothing is demanded
     denied: bool = False  # … or must not be so
-    later: bool = False  # it comes after the part before it
+    later: bool = False  # must come after the part before
 
     @property
     def sentence(self) -> str:

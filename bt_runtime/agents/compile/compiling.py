@@ -28,8 +28,8 @@ class Compiled:
     traces: list[Trace]  # the successful ones
     failed: int
     cases: list[CompiledCase]
-    left: list[CompiledCase]  # for which there was no room
-    unexplained: list[CompiledCase]  # of which nothing tells when a step is done: the agent's
+    left: list[CompiledCase]  # cases left out by the limit of the tree's size
+    unexplained: list[CompiledCase]  # cases without a test for their steps: left to the agent
     by_form: dict[str, int]  # lives by the form of their goal
     nodes: int
     held_out: frozenset[str]

@@ -45,7 +45,7 @@ class TreeOrigin:
     runs: int
     world: str = ""
     example: str = ""
-    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what the agent reads besides the goal
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # inputs of the agent besides the goal
 
 
 class TreeWriter:
@@ -59,10 +59,10 @@ class TreeWriter:
         self.forms = dict(zip(self.told, goals_of(supply, lexicon), strict=True)) if supply is not None else {}
         self.calls = Calls(cases, parts)
         self.sure: frozenset[str] = frozenset()  # numbers that an earlier act of the case has found, whatever came
-        self.leave: object = None  # what the searches of the case that is written leave out
+        self.leave: object = None  # values that searches of the present case leave out
         self.cases: list[CompiledCase] = []
         self.made: dict[str, N] = {}
-        self.left: list[CompiledCase] = []  # for which there was no room
+        self.left: list[CompiledCase] = []  # cases left out by the limit of the tree's size
         room = (
             MOST_NODES
             - 6
@@ -184,7 +184,7 @@ class TreeWriter:
         test = self.test(when)
         same = opened(block.step.said) == opened(when.forms[0])
         if len(made) == 2 and made[0].kind == when.what and same:
-            test = made.pop(0)  # it finds what the act needs, or nothing
+            test = made.pop(0)  # the search finds what the act needs, or nothing
         inner = made[0] if len(made) == 1 else N("sequence", made)
         return [N("precondition", {"if": test, "else": "skip", "child": inner}, _counted(block))]
 

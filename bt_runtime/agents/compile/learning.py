@@ -27,7 +27,7 @@ class RecompileProposal:
 
     path: Path
     compiled: Compiled
-    kept: WrittenFile  # as `keep` would write it
+    kept: WrittenFile  # the file that `keep` would write
     runs: int  # since the tree was compiled
     asked: int
     fuzz: str

@@ -51,7 +51,7 @@ def _part(
     if own is None or told is None:
         kept = own if own is not None else told
         if was is None:
-            return kept or []  # only one side has it
+            return kept or []  # only one of the two has the field
         if _same(kept or [], was):
             return []  # the other side has removed it
         found.conflicts += [Conflict(key, "\n".join(own or []), "\n".join(told or []))] if not take else []

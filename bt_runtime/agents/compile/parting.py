@@ -26,7 +26,7 @@ SELDOM = 0.02  # of the searches that tried a value of the goal above
 class _Segment(NamedTuple):
     """The acts of a life up to one that ends a part."""
 
-    goal: Goal  # of the whole life
+    goal: Goal  # the goal of the agent's whole life
     acts: Sequence[Act]
     skill: str
     values: dict[str, str]  # slot of the last act → the value of the goal that it is, "" for none

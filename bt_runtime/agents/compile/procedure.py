@@ -54,7 +54,7 @@ class Block:
     gave_up: int = 0  # lives that ended here because nothing was found
     when: Condition | None = None
     tries: bool = False  # the search after it tries other values of the same action: it may be done without a reason
-    order: list[str] = field(default_factory=list)  # of `each`: kinds of values
+    order: list[str] = field(default_factory=list)  # kinds of values, for `each`
     failed: int = 0  # … lives in which none was enough
     repeated: int = 0  # lives in which an act was done with more than one number
     once: int = 0  # lives in which it was done once, though another number was offered

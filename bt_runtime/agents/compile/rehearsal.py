@@ -18,8 +18,8 @@ class ActDifference(NamedTuple):
 
     run: str
     goal: str
-    tree: str  # what the tree would do
-    recorded: str  # what was done
+    tree: str  # the compiled tree's act
+    recorded: str  # the recorded act
     surplus: int = 0  # steps of the tree that the run did not do
 
 

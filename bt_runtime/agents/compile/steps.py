@@ -18,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 FREE = "<free>"
 NUMBER = "<number>"
 IT = "it"  # the entry with the slots of the goal
-ENTRIES = frozenset(("goal", "form", "told", "tried", "found", "given_up", IT))  # of every compiled tree
+ENTRIES = frozenset(("goal", "form", "told", "tried", "found", "given_up", IT))  # entries of every compiled tree
 _KNOWN_NUMBER = re.compile(r"\{the_\w+\.number(?:_\d+)?\}")
 
 
@@ -40,7 +40,7 @@ class SearchRound(NamedTuple):
     skill: str
     slot: str
     value: str
-    moment: StepMoment  # when the value was chosen
+    moment: StepMoment  # moment at which the value was chosen
     inner: tuple[tuple[str, str], ...] = ()  # (skill, slot) of what else was done there
     could: frozenset[tuple[str, str]] = frozenset()  # … and of what could have been done there
 
@@ -51,14 +51,14 @@ class Step:
 
     key: tuple[str, ...]
     what: str  # act, call or each
-    skill: str = ""  # of an act; of a call its control
+    skill: str = ""  # an act's skill; a call's control node
     values: Mapping[str, str] = field(default_factory=dict)
-    goals: tuple[str, ...] = ()  # of a call, as templates
+    goals: tuple[str, ...] = ()  # a call's goals, as templates
     tries: tuple[str, ...] = ()  # of `each`: the values that were gone through
     hit: str = ""  # … and the one that was enough
     moment: StepMoment = field(default_factory=lambda: StepMoment((), ""))
     search: tuple[SearchRound, ...] = ()
-    said: str = ""  # of an act: its sentence as a form
+    said: str = ""  # an act's sentence as a form
     times: int = 1  # … done with one number after another
     leave: tuple[str, ...] = ()  # of a call: values that its searches leave out, as templates
 

@@ -21,8 +21,8 @@ class Supply(NamedTuple):
     """`make` is told with what it needs in `parts`; one part is what follows the first words of `get`."""
 
     make: str  # a skill
-    parts: str  # its parameter with the list
-    amount: str  # its parameters with how many it makes, and what
+    parts: str  # name of the parameter with the list
+    amount: str  # names of the parameters for amount and product
     item: str
     get: str  # the skill that gets a part that need not be made
     told: int  # actions of `make` that observations named literally …

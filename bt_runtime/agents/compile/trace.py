@@ -44,7 +44,7 @@ class Life:
     acts: list[Act | PlanPart] = field(default_factory=list)
     why: str = ""
     detail: str = ""
-    offered: tuple[str, ...] = ()  # what could be done when it ended
+    offered: tuple[str, ...] = ()  # acts on offer when it ended
     heard: str = ""  # the last observation
     after: int = 0  # how many of the run's actions had succeeded when it ended
     cut: bool = False  # a part that an agent without a plan did, found by what other agents did too
@@ -88,13 +88,13 @@ class Trace:
     strategy: str
     decisions: int
     lives: list[Life]
-    text: str = ""  # of the tree, for its head
+    text: str = ""  # the tree's text, for the compiled head
     world: str = ""  # the suite that it was in
     skills: tuple[str, ...] = ()  # manifests that its tree listed
     written: int = 0
     inputs: Mapping[str, Any] = field(default_factory=dict)
     content: str = ""  # a digest of the task, whatever it is called
-    look: str = ""  # what the world showed first
+    look: str = ""  # the world's first observation
     given: tuple[Kind, ...] = ()  # skills that a program gave to the run, without a manifest
     done: Sequence[tuple[str, Any]] = ()  # its successful actions in order, with what each returned
 
@@ -174,7 +174,7 @@ class _TraceReader:
         self.heard: dict[str, str] = {}
         self.ended = True  # how the latest action ended
         self.jobs: dict[int, str] = {}
-        self.loose: list[Act] = []  # of nodes of the tree
+        self.loose: list[Act] = []  # acts of the tree's own nodes
         self.done: list[tuple[str, Any]] = []
         self.agents: set[str] = set()  # sentences that an agent has begun and not ended
         self.decisions = self.written = 0

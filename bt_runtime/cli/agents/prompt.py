@@ -39,8 +39,8 @@ class ShownPrompt(NamedTuple):
     prompt: str
     offered: Any  # moves, options, or what ends it
     chat: Chat | None = None
-    file: str = ""  # of the model, where it is a local one
-    about: str = ""  # of a recorded one: which it is
+    file: str = ""  # a local model's file
+    about: str = ""  # which recording, where it is a recorded one
     model: str = ""  # … and its model, as the run named it
 
 

@@ -34,7 +34,7 @@ class OptionRow(NamedTuple):
     end: float | None
     prior: float
     merged: int  # tokens of the prompt's end that are others before this option
-    broken: bool  # it held a sign of the template, which was made harmless
+    broken: bool  # held a mark of the template, which was broken up
 
 
 class AnswerPlace(NamedTuple):

@@ -96,7 +96,7 @@ def _resumed(args: argparse.Namespace) -> int:
         failed = blame(going.parts.engine.root) if status is Status.FAILURE else _WHOLE
     code = _said(args, going.parts.name, status.name, count, why, failed)
     if asked:
-        trust.remember(path)  # as it is now
+        trust.remember(path)  # the journal as it is now
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
 
 

@@ -33,7 +33,7 @@ class Decisions:
         if not isinstance(node, ModelNode):
             return
         if name == "end" and what["why"] == "expanded":
-            return  # its parts have told it
+            return  # its parts have printed it
         depth = len(node.agents_above())
         if (depth, node.goal) != self.goal:
             self.goal = depth, node.goal

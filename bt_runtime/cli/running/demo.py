@@ -71,7 +71,7 @@ class Came(NamedTuple):
     """The result of an action."""
 
     verdict: Verdict
-    why: str  # it was not solved
+    why: str  # why the task was not solved
     stopped: str
     seconds: float
     spent: Mapping[str, int]

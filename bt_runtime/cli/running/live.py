@@ -37,8 +37,8 @@ class Live:
         fine = (stream.encoding or "").lower().replace("-", "") == "utf8"
         self.face = RowRenderer(FINE if fine else PLAIN_SIGNS, color)
         self.drawn: list[int] = []  # how wide each line of the picture is that stands on the screen
-        self.width = 0  # of the window it was drawn for
-        self.painted = 0.0  # when, last
+        self.width = 0  # columns of the window that it was drawn for
+        self.painted = 0.0  # moment of the last drawing
         self.started = time.monotonic()
         self.look()
         self.lock = threading.RLock()

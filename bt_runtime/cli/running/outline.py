@@ -81,7 +81,7 @@ def outline(
 
 
 class _Shown(NamedTuple):
-    places: Sequence[int]  # of the children that are shown
+    places: Sequence[int]  # places of the shown children
     marked: bool = False  # do rows before and after them say what is left out
 
 

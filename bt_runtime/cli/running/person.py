@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bt_runtime.run.run import Tree
 
 BY = "BTR_PERSON"  # the variable that names the plugin by which a run asks persons (entry points `bt_runtime.persons`)
-SILENCE = ""  # what is answered once nothing more can be typed
+SILENCE = ""  # the answer once input has ended
 
 
 class AtTerminal(Person):
@@ -61,7 +61,7 @@ class AtTerminal(Person):
         if number is None:
             number = next(iter([*self.open]), None)
             if number is None:
-                return  # nobody asks any more
+                return  # the question is withdrawn
             reply = self.open.get(number)
             unread = text != SILENCE and number not in began
             unnamed = self.typing and reply is not None and reply.confirms and allows(text)

@@ -27,10 +27,10 @@ class Result(NamedTuple):
     outputs: Mapping[str, Json]
     ticks: int
     seconds: float
-    path: str  # of the node that failed, or was running when the time was up
+    path: str  # path of the node that failed, or ran when the time was up
     reason: str
     exit: int
-    run: str = ""  # its name, when it has a journal
+    run: str = ""  # the run's name, when it has a journal
     slow: Mapping[str, int] = {}  # how many ticks a node held for too long, by its path
     goals: Verdict | None = None  # of a world's task: how many of its goals are met
 

@@ -43,7 +43,7 @@ def unread(tree: TreeSpec, use: Use, known: Set[str], diagnostics: Diagnostics) 
     entry, value = (given.get(word) if isinstance(given, YamlMap) else None for word in ("entry", "value"))
     if isinstance(given, YamlMap) and isinstance(entry, Scalar) and value is not None and len(given.pairs) == 2:
         if name == "value" and not known & {"entry", "value"}:
-            return  # it is told at the first of the two
+            return  # the doubt is told at the first of the two
         written = f"{{{entry.text}: {value.text if isinstance(value, Scalar) and value.plain else '…'}}}"
         label = f"to write `{entry.text}`: `{written}`"
         message = f"this writes an entry called `{name}`"

@@ -14,7 +14,7 @@ ANY = frozenset({S, F})
 def outcomes(nodes: Iterable[NodeSpec]) -> dict[NodeSpec, frozenset[str]]:
     """Returns the possible results of every node. `nodes`: a tree's nodes, parents first."""
     found: dict[NodeSpec, frozenset[str]] = {}
-    leaves: dict[int, frozenset[str]] = {}  # by kind: most nodes are leaves of a few kinds
+    leaves: dict[int, frozenset[str]] = {}  # results by kind: most nodes are leaves of a few kinds
     for spec in reversed([*nodes]):  # children before parents
         if spec.children or spec.kind.ends == "status" or spec.kind.endless is not None:
             found[spec] = _of(spec, [found[c] for c in spec.children])
@@ -29,7 +29,7 @@ def outcomes(nodes: Iterable[NodeSpec]) -> dict[NodeSpec, frozenset[str]]:
 def _of(spec: NodeSpec, below: list[frozenset[str]]) -> frozenset[str]:
     kind = spec.kind
     if not below and kind.node_fields:
-        return ANY  # its children were at fault
+        return ANY  # its children had faults
     if kind.onward is not None:
         return _in_order(below, kind.onward, F if kind.onward == S else S)
     if kind.endless is not None and spec.values.get("times") == -1:

@@ -37,16 +37,16 @@ class PlacedExpression(NamedTuple):
     shift: int
     spec: NodeSpec
     field: Field
-    alone: bool  # it is the whole value of the field
+    alone: bool  # the reference is the field's whole value
 
 
 class Usage(NamedTuple):
     reads: list[Use]
     writes: list[Use]
     opaque: bool  # something here may read or write entries that cannot be seen
-    asked: set[str]  # by `exists`: neither read nor missed
+    asked: set[str]  # names inside `exists`: neither read nor missed
     perhaps: set[str]  # named in what could not be read
-    expressions: list[PlacedExpression]  # all that have names
+    expressions: list[PlacedExpression]  # expressions that read names
 
 
 def entry_named(value: Json) -> str | None:
@@ -60,7 +60,7 @@ _WITH_NAMES = frozenset({Expression, Template, Nested, dict, list})
 def usage(nodes: Sequence[NodeSpec]) -> Usage:
     """Collects the entries that the nodes of a tree read and write."""
     found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in nodes), set(), set(), [])
-    fields: dict[int, dict[str, Field]] = {}  # of each kind
+    fields: dict[int, dict[str, Field]] = {}  # the fields of each kind
     for spec in nodes:
         known = fields.get(id(spec.kind))
         if known is None:

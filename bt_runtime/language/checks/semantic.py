@@ -12,7 +12,7 @@ from bt_runtime.language.checks.references import Usage, usage
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.spec import Caps, NodeSpec, TreeSpec
 
-Results = Mapping[NodeSpec, frozenset[str]]  # what each node may end with
+Results = Mapping[NodeSpec, frozenset[str]]  # node → results that it may end with
 
 
 def check_tree(tree: TreeSpec, diagnostics: Diagnostics, lost: Set[str] | None = frozenset()) -> None:

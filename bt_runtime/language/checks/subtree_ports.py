@@ -38,7 +38,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, diagnostics: 
         if problem:
             diagnostics.error("BT021", problem, spec.file, span)
     if node is not None and "with" not in spec.values:
-        return  # it was given, and is at fault
+        return  # the port was given, and its fault is told
     for port in target.inputs.values():
         if port.required and port.name not in given and port.name not in misspelt and not spec.values.get("autoremap"):
             diagnostics.error(

@@ -9,7 +9,7 @@ from bt_runtime.language.expression import Expression
 from bt_runtime.language.expression.part import Operand
 from bt_runtime.language.kinds.data import flows, type_name
 
-Type = str | None  # of a value; None: anything
+Type = str | None  # a value's type; None: any
 NUMBERS = frozenset({"integer", "number", "boolean"})
 _KINDS = {"integer": "a number", "number": "a number", "boolean": "a truth value", "string": "text", "null": "null"}
 _KINDS |= {"list": "a list", "object": "a mapping"}
@@ -43,7 +43,7 @@ class Clash(NamedTuple):
     start: int
     end: int
     hint: str = ""
-    never: bool = False  # it can be done, and comes to nothing: it is never so
+    never: bool = False  # a legal comparison that is never true
 
 
 def type_of(expression: Expression, known: Mapping[str, str]) -> Type:

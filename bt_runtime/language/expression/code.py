@@ -29,16 +29,16 @@ from bt_runtime.language.expression.value import (
 )
 from bt_runtime.language.faults.diagnostic import did_you_mean
 
-Part: TypeAlias = Any  # of part.py, which folds constants by what is here
+Part: TypeAlias = Any  # a Part of part.py, which imports this module
 Hole: TypeAlias = Any
-Root: TypeAlias = Part | tuple[Sequence[str | Hole], int]  # of a template its pieces, and its length
+Root: TypeAlias = Part | tuple[Sequence[str | Hole], int]  # a part, or a template's pieces and length
 
 _SCALARS = frozenset({*NUMBERS, str, type(None)})
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _EQUAL = {"==": "==", "is": "==", "!=": "!=", "is not": "!="}
 _BOOLEAN = frozenset({"comparison", "not", "exists"})
 _MOST_CODES = 1024
-_CODES: dict[tuple[Any, ...], CodeType] = {}  # by shape
+_CODES: dict[tuple[Any, ...], CodeType] = {}  # compiled code by the expression's shape
 _LEAST, _FIRST = 1_000_000_000, 3  # a number that needs no bound; the line of a function at which its parts begin
 
 
@@ -158,7 +158,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, Part | None, int, int]] = []  # … the part, and its place in the whole text
-        self.arguments = 0  # in the order of `_look`
+        self.arguments = 0  # number of arguments, in the order of `_look`
         self.level = 2
         self.count = 0  # variables
         self.shift = 0  # the place of the part's text in the whole text

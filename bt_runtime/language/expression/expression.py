@@ -17,7 +17,7 @@ class Computed:
 
     __slots__ = ("run",)
     run: Run
-    root: Any  # what the function is made of
+    root: Any  # the parsed parts that the function is compiled from
 
     def __getattr__(self, name: str) -> Any:
         if name != "run":
@@ -62,5 +62,5 @@ def compile(text: str) -> Expression:
     made = parser.whole()
     found = Expression(text, made, parser.names, frozenset(parser.asked))
     if not parser.names and not parser.asked and made.how != "constant":
-        found.run({})  # what can only fail is a fault of the text
+        found.run({})  # a constant expression that fails is a fault of the text
     return found

@@ -25,7 +25,7 @@ class Parser:
         self.at = 0
         self.depth = 0
         self.names: dict[str, tuple[int, int]] = {}  # each free name, and where it stands first
-        self.asked: set[str] = set()  # by `exists`
+        self.asked: set[str] = set()  # names inside `exists`
 
     def whole(self) -> Operand:
         if self.tokens[0].kind == "end":

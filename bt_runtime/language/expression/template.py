@@ -19,7 +19,7 @@ class Template(Computed):
     def __init__(self, text: str) -> None:
         self.text = text
         self.pieces: Sequence[str | Hole] = (text,)
-        self.names: dict[str, tuple[int, int]] = {}  # as those of an expression, but places in this text
+        self.names: dict[str, tuple[int, int]] = {}  # free name → its first place in this text
         if "{" in text or "}" in text:
             from bt_runtime.language.expression.hole import cut
 

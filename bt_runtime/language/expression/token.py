@@ -79,7 +79,7 @@ def scan(text: str, at: int) -> tuple[Token, int]:
     if kind == "bad":
         raise _unknown(text, start)
     if kind == "number" and text[end : end + 1].isidentifier():
-        formatted = text[:start].rstrip().endswith(":")  # as in Python: {n:.2f}
+        formatted = text[:start].rstrip().endswith(":")  # a format as in Python: {n:.2f}
         hint = "no formats here: `{round(n, 2)}`" if formatted else "put a space between"
         raise ExpressionError(SYNTAX, "a letter stands right after this number", hint, start, end + 1)
     if kind == "text" and _prefixed(text, start):

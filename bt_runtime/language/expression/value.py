@@ -11,11 +11,11 @@ from bt_runtime.language.expression.error import BOUND, Misfit
 from bt_runtime.language.expression.scope import Value
 from bt_runtime.language.faults.diagnostic import did_you_mean
 
-MOST_BITS = 256  # of a whole number
+MOST_BITS = 256  # bits of a whole number
 MOST_TEXT = 100_000  # characters
 MOST_WORD = 200  # … of a word that others are compared with
-MOST_ITEMS = 10_000  # of a list or mapping, those inside it counted too
-MOST_LEVELS = 32  # of lists and mappings inside each other
+MOST_ITEMS = 10_000  # items of a list or mapping, nested ones counted too
+MOST_LEVELS = 32  # levels of nested lists and mappings
 MOST_INSIDE = 4_000_000  # characters of all texts in a list or mapping, one that stands there twice counted twice
 
 NUMBERS: frozenset[Any] = frozenset({int, float, bool})

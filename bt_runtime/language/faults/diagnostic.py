@@ -25,7 +25,7 @@ class Fix(NamedTuple):
 
     title: str
     edits: tuple[Edit, ...]
-    sure: bool = False  # nothing in it has to be filled in by a person: `btr validate --fix` takes it
+    sure: bool = False  # `btr validate --fix` may make it without asking
 
 
 class Diagnostic(NamedTuple):
@@ -67,7 +67,7 @@ def message_of(error: BaseException) -> str:
 class BtError(Exception):
     """An error that a person can fix: a message with the cause, and a hint with the remedy."""
 
-    message = hint = ""  # of a subclass whose `__init__` does not call ours
+    message = hint = ""  # defaults for a subclass that does not call our `__init__`
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -124,7 +124,7 @@ def closing(close: Callable[[], object]) -> Callable[..., None]:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The most similar known word, or None when none is similar."""
-    import difflib  # only when something is already wrong
+    import difflib  # imported only when there is a fault
 
     folded = {each.casefold(): each for each in known}  # SUCCESS is success
     said = word.casefold()

@@ -17,7 +17,7 @@ FORMATS: tuple[Format, ...] = ("full", "concise", "json", "github")
 
 _WIDEST = 100  # columns of a shown line; of a longer one, the part around the fault
 _TAB = 4
-_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # line ends as YAML counts them
 
 _HARMLESS = re.compile("[ -~\n\t]*")
 
@@ -118,7 +118,7 @@ def _cell(character: str) -> tuple[str, int]:
     if not character.isprintable():  # moves the cursor, turns the direction, or looks like a space and is none
         shown = _number(character)
         return shown, len(shown)
-    import unicodedata  # only for letters of others
+    import unicodedata  # imported only for letters beyond ASCII
 
     if unicodedata.category(character) in ("Mn", "Me"):
         return character, 0

@@ -62,7 +62,7 @@ class Kind(NamedTuple):
     example: str = ""  # YAML of one node
     bare: str | None = None  # the field that a bare value fills
     impl: str | type = ""  # the class of the node: module:Class (imported when the first one is built), or itself
-    emit: bool = False  # may a model write it
+    emit: bool = False  # models may write it
     waits: bool = False  # may itself return RUNNING (asynchronous)
     asks: bool = False  # asks a model: a run of a tree with such a node needs one
     keeps: bool = False  # though it takes time, it answers at once while what it is asked stays the same
@@ -72,15 +72,15 @@ class Kind(NamedTuple):
     # What the checks must know of it; of a kind that says nothing, anything is possible.
     onward: Result | None = None  # runs its children in order: the result after which it goes on to the next one
     ends: Ends = "any"
-    endless: Result | None = None  # what alone it ends with when its field `times` is -1
+    endless: Result | None = None  # its only result when its field `times` is -1
     skips: bool = False  # may be passed over, whatever its child would give
     blocks: tuple[str, ...] = ()  # fields that, when given, may keep its children from being reached
     counts: tuple[str, ...] = ()  # fields that count children; -1 means all of them
     includes: bool = False  # stands for the tree in its `file`, whose ports are given by its `with`
     foreign: bool = False  # made of a py_trees class, after its children; what it reads and writes cannot be seen
-    transparent: bool = False  # its child stands at the same path, and has its name
+    transparent: bool = False  # shares path and name with its child
     sign: str = ""  # what pages draw beside its name
-    twin: Twin | None = None  # what it is in BehaviorTree.CPP, for exports and monitors
+    twin: Twin | None = None  # its counterpart in BehaviorTree.CPP, for exports and monitors
     # What only this kind must be: module:function, imported when the first node is checked. It gets the TreeSpec, the
     # NodeSpec and the Diagnostics that it adds to.
     check: str = ""
@@ -118,7 +118,7 @@ COMMON: tuple[Field, ...] = (
     Field("on_halt", "assignments", "Written when the node was halted while running."),
 )
 COMMON_NAMES = frozenset(f.name for f in COMMON)
-RESERVED = COMMON_NAMES - {"about"}  # what no kind and no skill may have as a field of its own
+RESERVED = COMMON_NAMES - {"about"}  # names that no kind and no skill may take for a field
 
 
 class Later(NamedTuple):

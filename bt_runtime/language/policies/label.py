@@ -8,16 +8,16 @@ from typing import TypeAlias
 from bt_runtime.types import Json
 
 OPERATOR = "operator"  # inputs of a run, what a person typed
-AUTHOR = "author"  # what stands in the tree, its manifests and prompts
-WORLD = "world"  # what sensors, skills and worlds report
+AUTHOR = "author"  # text of the tree, its manifests and prompts
+WORLD = "world"  # reports of sensors, skills and worlds
 MEMORY = "memory"  # experiences of earlier runs
-MODEL = "model"  # what a model answered
+MODEL = "model"  # answers of models
 OUTSIDE = "outside"  # text that strangers can write: pages, mails, notes, results of MCP tools
 LABELS = (OPERATOR, AUTHOR, WORLD, MEMORY, MODEL, OUTSIDE)
 ASSISTED = "from the assistant"  # the comment above a graft that an assistant wrote and a person agreed to
 Labels: TypeAlias = frozenset[str]
 NOTHING: Labels = frozenset()
-UNKNOWN: Labels = frozenset(LABELS)  # of a value whose sources are not known
+UNKNOWN: Labels = frozenset(LABELS)  # labels of a value of unknown source
 
 
 def labels_of(given: Json) -> Labels:

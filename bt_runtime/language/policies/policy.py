@@ -15,9 +15,9 @@ EVERY = frozenset(LABELS)
 class Rule(NamedTuple):
     """The labels that a skill's start and its slots may have."""
 
-    start: Labels | None = None  # of who decides that it runs; None: anybody
+    start: Labels | None = None  # sources that may decide to start it; None: any
     slots: Mapping[str, Labels] = {}
-    rest: Labels | None = None  # of slots that are not named
+    rest: Labels | None = None  # sources for parameters that are not named
 
     def of(self, slot: str) -> Labels | None:
         return self.slots.get(slot, self.rest)
@@ -26,7 +26,7 @@ class Rule(NamedTuple):
 class Policy(NamedTuple):
     """The policy of one place. Several hold together: a value has to pass them all."""
 
-    skills: Mapping[str, Rule] = {}  # by a skill's name, or a sentence of a world
+    skills: Mapping[str, Rule] = {}  # rules by a skill's name or a world's sentence
     acts: Labels | None = None
     plans: Labels | None = None
     reads: frozenset[str] = frozenset()
@@ -35,9 +35,9 @@ class Policy(NamedTuple):
     world: Labels | None = None
     memory: Labels | None = None
     endorse: frozenset[str] = frozenset()
-    origin: str = "tree"  # whose: a tree's own, a manifest's or the project's
+    origin: str = "tree"  # `tree`, a manifest, or the project
     file: str = ""
-    spans: Mapping[str, Span] = {}  # of the rules, by skill
+    spans: Mapping[str, Span] = {}  # places of the rules, by skill
 
 
 NOT_OUTSIDE = frozenset((OPERATOR, AUTHOR, WORLD, MEMORY, MODEL))

@@ -35,7 +35,7 @@ def cache(of: str) -> Path:
     return folder
 
 
-_place: list[Path] = []  # where a command's file lies
+_place: list[Path] = []  # the folder of a command's file
 
 
 @contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # `btr --help` starts none, and waits for none of these
     import subprocess
     from multiprocessing.context import SpawnContext
 
-HOME = str(Path(__file__).resolve().parents[3])  # where the package itself is found
+HOME = str(Path(__file__).resolve().parents[3])  # the folder that holds the package
 
 
 def python(module: str, *words: str) -> list[str]:

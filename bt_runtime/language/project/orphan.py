@@ -67,7 +67,7 @@ class _Keeper:
                 made.set_result(what())
             except BaseException as fault:
                 made.set_exception(fault)
-            del what, made  # nothing of it is held until the next one
+            del what, made  # holds no reference while waiting for the next job
 
 
 _keeper = _Keeper()

@@ -25,7 +25,7 @@ OURS, PREFIX = "bt_runtime", "bt_runtime."  # PREFIX: of the groups' names, such
 # the distributions of the workspace, whose names nobody else can take
 WORKSPACE = (OURS, "bt_envs", "bt_author", "bt_robots", "bt_fleet", "bt_lab", "bt_starter")
 
-_CALLED: dict[str, str] = {  # where this is another word than the group's
+_CALLED: dict[str, str] = {  # nouns of groups whose name is another word
     "servers": "server flavour", "kinds": "nodes", "impls": "skills", "journal": "journal's part", "content": "content",
     "vectors": "vector store", "memories": "memory",
 }  # fmt: skip
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
     group: Group
     name: str
     value: str
-    distribution: str  # with its version, as people are told it
+    distribution: str  # name and version, for messages
 
     @property
     def ours(self) -> bool:

@@ -20,7 +20,7 @@ class TrustGuard(Protocol):
     def __call__(self, what: str, folder: Path, sends: bool = False) -> None: ...
 
 
-guard: TrustGuard | None = None  # of this process; None: whoever called decides
+guard: TrustGuard | None = None  # this process's guard; None: the calling program decides
 
 
 class TrustEntry(NamedTuple):

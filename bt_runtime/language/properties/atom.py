@@ -25,14 +25,14 @@ class StartsWatch(NamedTuple):
     """The starts of a skill that an atom asks about."""
 
     skill: str
-    given: Expression | None = None  # what must hold of the parameters
+    given: Expression | None = None  # condition on the parameters
 
 
 class Atom(NamedTuple):
-    text: str  # as it was written
+    text: str  # the atom's text as written
     test: Expression
     paths: tuple[str, ...]
-    watches: Mapping[str, StartsWatch]  # by the key under which the test reads them
+    watches: Mapping[str, StartsWatch]  # starts of skills, by the key that the test reads
     tree: bool  # does it read the status of the whole tree
 
     @property

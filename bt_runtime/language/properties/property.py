@@ -17,14 +17,14 @@ ENDED = "tree is success or tree is failure"
 class Property(NamedTuple):
     name: str
     word: str
-    given: Mapping[str, Json]  # its texts and numbers; a bare one is under its word
+    given: Mapping[str, Json]  # its texts and numbers by keyword; a bare one under the property's word
     about: str = ""
     assuming: str = ""
     on_violation: str = "warn"
     undecided: str = "refuse"
     file: str = ""
     span: Span | None = None
-    origin: str = "tree"  # whose: the tree's own, a manifest's or the project's
+    origin: str = "tree"  # `tree`, a manifest, or the project
 
     @property
     def formula(self) -> Formula:

@@ -112,8 +112,8 @@ class _Composer:
         get, limit, depth, merges, source = self.next, self.limits.nodes, self.limits.depth, self.merges, self.text
         words, starts = scalar.WORDS, scalar.STARTS
         top = YamlList(_Start())
-        holder: YamlMap | YamlList = top  # what the next node goes into
-        key: Scalar | None = None  # of the pair whose value comes next
+        holder: YamlMap | YamlList = top  # the map or list that takes the next node
+        key: Scalar | None = None  # the key whose value comes next
         stack: list[tuple[YamlMap | YamlList, Scalar | None, str | None, int]] = []
         count = 0
         node: Node
@@ -219,7 +219,7 @@ class _Composer:
             negated = not node.text if isinstance(node, Scalar) else False
             label = f"to negate: `not {shown[1:]}`" if negated and shown[1:].isidentifier() else ""
             if label and isinstance(node, Scalar):
-                node.text = node.value = shown[1:]  # so that nothing is missing there
+                node.text = node.value = shown[1:]  # places in the text stay right
             self.fault("BT008", f"the tag `{shown}` is not read here", _span(event), label, help)
         except ValueError:
             self.fault("BT008", f"this is not `{shown}`", _span(event), help="delete the tag, or fix the value")

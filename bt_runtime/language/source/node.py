@@ -30,7 +30,7 @@ class Scalar:
         self.plain = plain
         self.start = start
         self.end = end
-        self.source = source  # what it was read from
+        self.source = source  # the text that it was read from
 
     @property
     def span(self) -> Span:

@@ -72,6 +72,6 @@ def stands(run: object) -> Callable[[], object]:
     if _ASIDE.runs:
         _ASIDE.look()
     _ASIDE.put(1)
-    end = weakref.finalize(run, _ASIDE.change, -1)  # for one that nobody closes
+    end = weakref.finalize(run, _ASIDE.change, -1)  # for a run that nobody closes
     end.atexit = False
     return end

@@ -22,7 +22,7 @@ Head = tuple[str | int, ...]
 class Tool(NamedTuple):
     name: str
     about: str  # one line
-    slots: tuple[tuple[str, str], ...] = ()  # each with its JSON type
+    slots: tuple[tuple[str, str], ...] = ()  # (slot, JSON type)
 
     def data(self) -> dict[str, Any]:
         return tool(self.name, self.about, dict(self.slots))
@@ -39,7 +39,7 @@ class CallForm(NamedTuple):
     listed: str  # the name of the format of a tool's parameters
     lead: str  # before the first tool's parameters
     gap: str  # between the parameters of two tools
-    opening: str  # where the model speaks, before a tool's name
+    opening: str  # text before a tool's name
     mid: str  # between name and arguments
     answer: str  # between arguments and result
     quoted: bool  # the result is the inside of a JSON string

@@ -38,7 +38,7 @@ class Chat:
 
     shapes: Mapping[str, Shape]
     markers: tuple[str, ...] = ()
-    turns: Turns | None = None  # None: what a node does and sees stands in one turn
+    turns: Turns | None = None  # None: acts and observations stand in one turn
     aloud: Shape = ()  # for a model that is to think first; the thought is open at its end
     thought: tuple[str, str] = ("", "")  # what ends a thought, and what stands after it
     calls: CallForm | str = "its recording is older than tool calls are here"  # a text: why it has none

@@ -15,7 +15,7 @@ from bt_runtime.language.project import orphan, system
 
 SYSTEM, USER = "Qjsystemzvq", "Qjuserzvq"  # stand for the texts, and are looked for in what comes out
 SAID, HEARD = ("Qjsaidazvq", "Qjsaidbzvq", "Qjsaidczvq"), ("Qjheardazvq", "Qjheardbzvq", "Qjheardczvq")
-SECONDS = 2  # of computing
+SECONDS = 2  # of computing one template
 MEMORY = 256 << 20  # bytes of address space
 LONGEST = 1 << 16  # characters that a template may put around the texts
 CASES = {"both": (SYSTEM, USER), "user": ("", USER), "system": (SYSTEM, ""), "neither": ("", "")}

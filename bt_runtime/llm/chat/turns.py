@@ -17,7 +17,7 @@ THOUGHTS = (
 )  # fmt: skip
 _ANALYSIS, _FINAL = "<|channel|>analysis<|message|>", "<|channel|>final<|message|>"
 _WORD = re.compile(r"\w")
-Turn = tuple[str, str]  # what the model said, and what it heard
+Turn = tuple[str, str]  # (what the model said, what it heard)
 
 
 class Turns(NamedTuple):
@@ -28,7 +28,7 @@ class Turns(NamedTuple):
 
 class Thinking(NamedTuple):
     before: str  # the whole prompt, around the two texts
-    stop: str  # what ends a thought
+    stop: str  # text that ends a thought
     close: str  # after the thought; here it speaks
 
 

@@ -9,8 +9,8 @@ from bt_runtime.types import Grammar
 
 CONTROLS = ("sequence", "fallback", "parallel")
 MOST_THOUGHT = 400  # characters of the line before the steps
-_LETTER = r"[^\x00-\x20\x7f-\xa0]"  # of any script
-_INSIDE = r"[^\x00-\x1f\x7f-\x9f]"  # the same, and blanks
+_LETTER = r"[^\x00-\x20\x7f-\xa0]"  # a letter of any script
+_INSIDE = r"[^\x00-\x1f\x7f-\x9f]"  # a letter or a blank
 
 
 def numbered(limits: PlanLimits = DEFAULT_LIMITS) -> Grammar:

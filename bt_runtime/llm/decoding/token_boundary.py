@@ -13,7 +13,7 @@ _TEXTS, _CHOICES = 50_000, 64  # how many of each are remembered
 
 
 class Boundary(NamedTuple):
-    prompt: list[int]  # what every option has before it
+    prompt: list[int]  # tokens before every option
     trie: Trie  # what is left of the options; together they are the tokens of prompt + option + terminator
 
 

@@ -53,7 +53,7 @@ class BatchPart(NamedTuple):
 class Batch:
     """`done(id, value, error, spent)` is called once for every job that was not cancelled."""
 
-    states = False  # can a sequence be forked at its end alone
+    states = False  # a sequence can be forked only at its end
 
     def __init__(
         self,
@@ -346,7 +346,7 @@ class Batch:
                 plan.append(BatchPart(task, work, work.done + size, want))
                 tokens, left, rows = tokens - size, left - size, rows - want
                 if work.done + size < len(work.tokens):
-                    break  # what follows may build on it
+                    break  # later tasks may build on its tokens
         return plan
 
     def reach(self, task: LocalTask, work: TaskWork) -> int:

@@ -25,9 +25,9 @@ _BLOCKS = {
 _PAIRS, _TENSORS, _ITEMS = 20_000, 200_000, 2_000_000  # no honest file has more (items: of all lists of text together)
 _LONGEST_KEY = 4_096
 _LONGEST_TEXT = 1 << 20  # bytes of a text that is kept; longer ones are passed over, and a longer template refused
-_KEPT_TEXT = 8 << 20  # of all of them together
+_KEPT_TEXT = 8 << 20  # bytes of all kept texts together
 _KEPT = 4_096  # numbers of a list that are kept (one a layer); of longer lists, as of vocabularies, only the length
-_DIMENSIONS = 4  # of a tensor
+_DIMENSIONS = 4  # dimensions of a tensor
 _MARKERS, _LONGEST_MARK = 32_768, 256  # control tokens, and bytes of one
 # Token types. A text must form none that is UNKNOWN or CONTROL, nor one that is USER_DEFINED and set apart from words.
 _NORMAL, _USER_DEFINED = 1, 4
@@ -43,7 +43,7 @@ def _looks_set(token: str) -> bool:
 
 
 class Raw(NamedTuple):
-    size: int  # of the file
+    size: int  # bytes of the file
     about: dict[str, Json]
     tensors: int
     weights: int  # bytes of tensor data
@@ -59,7 +59,7 @@ class GgufReader:
         self.size = os.fstat(file.fileno()).st_size
         self.at = self.kept = self.items = 0
         self.tokens: array[int] = array("Q")  # where each token of the vocabulary stands in the file
-        self.marked: dict[int, bytes] = {}  # those of them that look like a mark
+        self.marked: dict[int, bytes] = {}  # tokens that look like a control mark
         self.kinds: array[int] = array("i")
 
     def raw(self) -> Raw:

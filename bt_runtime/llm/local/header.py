@@ -18,7 +18,7 @@ from bt_runtime.types import Json
 
 STARTER, INSTRUCT = "starter", "instruct"  # registers of prompts
 TAUGHT = "finetune.prompts"  # in an adapter's header: the register of its lessons
-MOST_FILES = 999  # of one model
+MOST_FILES = 999  # files of one model
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
             "attention.key_length", "attention.value_length", "vocab_size")  # fmt: skip
@@ -32,7 +32,7 @@ class ModelHeader:
     tensors: int
     weights: int  # bytes of tensor data
     markers: tuple[str, ...] = field(default=(), repr=False)  # tokens that steer a model: no text may form one
-    ends: tuple[str, str] = ("", "")  # of the tokens that begin and end a text
+    ends: tuple[str, str] = ("", "")  # texts of the tokens that begin and end a text
 
     @property
     def architecture(self) -> str:

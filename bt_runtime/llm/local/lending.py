@@ -12,7 +12,7 @@ class KnownPrefix(NamedTuple):
     """The part of a prompt that a cache holds."""
 
     length: int  # tokens of its beginning
-    ready: int  # of them, those that are computed already
+    ready: int  # tokens already computed
     lost: int  # other tokens that are held
 
 

@@ -59,8 +59,8 @@ class Projector:
             raise BtError(f"llama.cpp cannot use the projector {path}: {last_words(3) or 'no reason given'}", _OTHER)
         self.path, self.width, self.beat = path, weights.width, beat
         self._check(weights)
-        self.known: OrderedDict[str, PictureTokens] = OrderedDict()  # by digest; those used last are last
-        self.bases: list[int] = []  # of the pictures that are held, ascending
+        self.known: OrderedDict[str, PictureTokens] = OrderedDict()  # pictures by digest, the last used ones last
+        self.bases: list[int] = []  # first tokens of held pictures, ascending
         self.by_base: dict[int, PictureTokens] = {}
         self.next = 0
         self.jobs: dict[int, set[str]] = {}  # job → the pictures in its prompts

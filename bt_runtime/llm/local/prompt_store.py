@@ -21,7 +21,7 @@ from bt_runtime.llm.settings import WorkerSettings
 
 SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
-MOST_TOKENS = 1 << 16  # of an entry
+MOST_TOKENS = 1 << 16  # tokens of one entry
 _LAYOUT = 2  # 1: with flash attention where llama.cpp turned it on, also on the processor
 _MAGIC = b"btr view prompt 3\n"
 _HEAD = struct.Struct("<16sI")  # digest of the tokens and the state; the number of tokens

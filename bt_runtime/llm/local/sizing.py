@@ -24,13 +24,13 @@ _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 @dataclass(frozen=True, slots=True)
 class Fit:
     context: int
-    room: int  # of all lanes together
+    room: int  # tokens of all lanes together
     lanes: int
     chunk: int
     cache_bytes: int
     logits_bytes: int
     keep: int = 0  # MiB of prompts' states on disk
-    aside_bytes: int = 0  # of memory for prompts that leave the cache
+    aside_bytes: int = 0  # memory for prompts that leave the cache
     batches: int = 1  # computed at the same time, each on cores of its own
 
     @property

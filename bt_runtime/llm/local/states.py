@@ -49,7 +49,7 @@ class StateBatch(Batch):
     def _state(self, prompt: list[int]) -> tuple[int, int | None]:
         """The longest prefix of a prompt whose state is kept, and its sequence."""
         for length, seqs in self.tree.ends(prompt):
-            known = length < len(prompt) or tuple(prompt) in self.after  # else its last token would be read twice
+            known = length < len(prompt) or tuple(prompt) in self.after  # else its last token is computed twice
             for seq in seqs if known else ():
                 if self.cache.length(seq) == length:
                     return length, seq

@@ -40,7 +40,7 @@ class StoredBatch(Batch):
         found = self.aside.best(task.prompt)
         if found is None or found.length < self.tree.match(task.prompt).length + _WORTH:
             return
-        state = self.aside.states[found.key]  # may be dropped while room is made
+        state = self.aside.states[found.key]  # read now: making room may drop it
         if make_room(self, found.held):
             fill(self, task.prompt[: found.length], state, found.held)
             if found.held < found.length + _WORTH and found.key in self.aside.states:

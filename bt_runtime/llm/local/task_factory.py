@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bt_runtime.llm.local.projector import Projector
 
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
-_PROMPTS = 32  # whose tokens are remembered
+_PROMPTS = 32  # prompts whose tokens are remembered
 
 
 def _marks(header: ModelHeader) -> bool:
@@ -54,7 +54,7 @@ class TaskFactory:
         # a chat model that ends its turns by a token of their own may end an option by it, too
         self.enders = weights.enders if header is not None and _marks(header) else []
         self.boundaries = BoundaryFinder(weights.tokens, lambda token: weights.piece(token) if token >= 0 else b"")
-        self.following: dict[int, Callable[[Choice], Choice | LocalTask]] = {}  # what comes after a job's first part
+        self.following: dict[int, Callable[[Choice], Choice | LocalTask]] = {}  # job → what makes its second part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
         self._guide: Future[GrammarGuide] | None = None
 

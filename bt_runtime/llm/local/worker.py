@@ -58,7 +58,7 @@ class Worker:
         self.sending = threading.Lock()
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self.embeds: deque[tuple[int, list[str], list[list[float]]]] = deque()
-        self.before: dict[int, Spent] = {}  # what the first part of a job took
+        self.before: dict[int, Spent] = {}  # what a job's first part spent
         self.beaten = 0.0
         self.notes: list[str] = []
         self.facts: dict[str, Any] = {}
@@ -336,7 +336,7 @@ def main(descriptor: int) -> int:
     except BtError as fault:
         worker.send("failed", fault.message, fault.hint)
         return 1
-    gc.freeze()  # what was imported stays: no collection need look at it
+    gc.freeze()  # imported modules stay: collections skip them
     threading.Thread(target=worker.listen, name="listen", daemon=True).start()
     worker.send("ready", worker.facts)
     worker.run()

@@ -12,7 +12,7 @@ _HINT = "http://HOST:PORT or https://HOST, as in http://localhost:8080"
 
 
 class Address(NamedTuple):
-    text: str  # as it is shown: without a last `/v1`
+    text: str  # shown to people: without a last `/v1`
     host: str
     port: int
     secure: bool

@@ -30,7 +30,7 @@ _NAMED = 8  # models of a server that a fault names
 
 
 class Exchange(NamedTuple):
-    answer: Mapping[str, Any]  # with OpenAI's `usage`
+    answer: Mapping[str, Any]  # in OpenAI's form, with `usage`
     text: str
     cut: bool  # at the most tokens that were asked for
     thought: str = ""

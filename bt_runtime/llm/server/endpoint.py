@@ -31,8 +31,8 @@ from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
 OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
-_REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
-MOST_DIMENSIONS = 65_536  # of an embedding
+_REFUSED = (400, 413, 422, 500)  # HTTP codes that may mean a prompt is too long
+MOST_DIMENSIONS = 65_536  # numbers of one embedding
 
 
 class Endpoint(Model):

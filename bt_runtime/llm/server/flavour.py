@@ -17,7 +17,7 @@ from bt_runtime.llm.server.retry import BUSY
 from bt_runtime.types import Choice, Grammar, Question
 
 FALLBACK = "openai"  # the flavour of a server that no flavour knows
-MOST_MODELS = 4096  # that a server may list
+MOST_MODELS = 4096  # models that a server may list
 
 
 class Setup(NamedTuple):
@@ -27,7 +27,7 @@ class Setup(NamedTuple):
     context: int  # tokens that the server is to hold; 0: nobody said
     chat: bool | None  # asked through its template? None: as it is made for
     terminator: str  # ends every option
-    asked_again: Callable[[], None]  # to be called for each answer that was not in order
+    asked_again: Callable[[], None]  # called for each answer that had to be asked for again
     effort: str = thought.EFFORT  # with which a reasoning model is asked to think; "": as the server does
     think_tokens: int = thought.TOKENS  # that it may think for, besides those of its answer
 
@@ -64,7 +64,7 @@ class ServerText(NamedTuple):
     answer: Mapping[str, Any]
     entry: Mapping[str, Any]
     key: str
-    cut: bool  # it ended at the most tokens that were asked for
+    cut: bool  # cut off at `max_tokens`
     prompt: int  # how long the prompt was, in tokens or characters
     thought: str = ""
 
@@ -72,7 +72,7 @@ class ServerText(NamedTuple):
 class Flavour(ABC):
     """A protocol that a server speaks, and what it can do. The endpoint reads every answer again."""
 
-    flavour: ClassVar[str]  # its name in `stats()` and `btr doctor`
+    flavour: ClassVar[str]  # the flavour's name in `stats()` and `btr doctor`
     able: Sequence[str] = ("asked and checked",)  # how options are chosen
     writes: str = "asked and checked"
     constrains = False  # does it keep to a grammar by itself?

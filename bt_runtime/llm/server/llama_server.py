@@ -30,7 +30,7 @@ AT_ONCE = 256  # places whose probabilities are asked for in one request …
 REQUEST = 1 << 20  # … and bytes of its prompts, about
 DRAWS = 5  # of a token: when it is a part of a letter, the server leaves the probabilities out
 LIFT = 12.0  # nats by which tokens that are asked for are lifted above the others, and which are taken off again
-MOST_PROBABILITIES = 32_768  # of one place
+MOST_PROBABILITIES = 32_768  # probabilities told for one token
 _PLAIN = {"cache_prompt": True, "stream": False, "repeat_penalty": 1.0}
 _LIKELIEST = {"temperature": 0, "samplers": ["temperature"]}
 _TAIL = 2  # tokens of a prompt's end that an option may merge with: few, so that they come again and are known
@@ -48,7 +48,7 @@ class LlamaServer(Flavour):
         self.terminator = setup.terminator
         self.tokenizer = Tokenizer()
         self.end = OptionEnd()
-        self.guided: bool | None = None  # was it built with llguidance? None: nobody has asked
+        self.guided: bool | None = None  # built with llguidance; None: not asked yet
         self._begin: list[int] | None = None  # the tokens at the beginning of every prompt
         self._fixed: dict[str, list[int | str]] = {}
         self._lock = threading.Lock()

@@ -49,7 +49,7 @@ class RequestPool:
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             work()
-            del work  # what it holds is not held while waiting for the next
+            del work  # drops references while waiting for the next job
             with self._lock:
                 if self._work.empty():
                     self._idle += 1

@@ -14,7 +14,7 @@ from bt_runtime.llm.server.retry import TRIES, WAIT, RetryWait
 from bt_runtime.types import Spent
 
 WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
-_USUAL_BYTES = 4  # of a token's text, where a server does not count
+_USUAL_BYTES = 4  # bytes of a token's text, where a server does not count
 
 
 class RequestLine:

@@ -26,7 +26,7 @@ Render = Callable[[list[Message]], str]
 
 class ChatPart(NamedTuple):
     text: str
-    fixed: bool  # of the template
+    fixed: bool  # the template's own text
 
 
 def parts(prompt: str) -> list[ChatPart]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 OPEN, CLOSE = "<think>", "</think>"
 _FIELDS = ("reasoning_content", "reasoning", "thinking")  # LM Studio, DeepSeek, older vLLM; newer vLLM; Ollama
-TOKENS = 2048  # for a thought, besides those of the answer, when nobody says
+TOKENS = 2048  # tokens for a thought, besides the answer's, by default
 EFFORT = "low"  # a decision is short
 
 

@@ -9,7 +9,7 @@ from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.request import RequestLine
 
-MOST_TOKENS = 1_000_000  # of all texts whose tokens are remembered
+MOST_TOKENS = 1_000_000  # tokens of all remembered texts
 MOST_VOCABULARY, MOST_PIECES = 400_000, 16 << 20  # tokens that a server may name, and bytes of all their texts
 _BETWEEN = 4  # tokens that are tried as what stands between two texts
 LONGEST = 1024  # bytes of one token's text: the end of a prompt is put together of them, and sent back

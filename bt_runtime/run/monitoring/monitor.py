@@ -152,7 +152,7 @@ class PropertyMonitor:
 
     def holds(self, atom: Atom, sight: Sight) -> bool:
         if not all(sight.entry(name) for name in atom.entries if name not in atom.test.asked):
-            return self.property.word == "always"  # undecided at the end: `always` was kept
+            return self.property.word == "always"  # an entry is unset: neither broken nor kept
         try:
             return bool(atom.test.evaluate(sight.scope(atom)))
         except ExpressionError as error:

@@ -29,7 +29,7 @@ class Ledger:
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], Labels] = {}  # (scope, entry)
         self.agents: WeakKeyDictionary[ModelNode, Labels] = WeakKeyDictionary()
-        self.nodes: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()  # labels of the text of a graft
+        self.nodes: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()  # labels of what a node was made of
         self.given: dict[str, Labels] = {}  # skill → what it has given so far
         self.seen: Labels = NOTHING  # labels of everything that agents have read: memory, stories
         self.news: dict[tuple[str, str], Labels] = {}  # labels given since the latest tick

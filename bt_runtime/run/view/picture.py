@@ -161,7 +161,7 @@ class PagePicture:
         for row in event.get("add", ()):
             old = self.spots.get(row[0])
             if old is not None:
-                old.parent, old.row = row[1], row  # only its message changed
+                old.parent, old.row = row[1], row  # a known node is told anew
             else:
                 self.spots[row[0]] = Spot(row[0], row[1], row)
         for parent, children in event.get("order", {}).items():
