@@ -24,7 +24,7 @@ class Engine:
 
         self.domain, self.grammar = (_text(path) for path in (ALFRED_PDDL_PATH, ALFRED_TWL2_PATH))
         self.games: list[LoadedGame] = []  # the one played last is last
-        self.game: LoadedGame | None = None  # what it plays; None after a fault: that one is left behind
+        self.game: LoadedGame | None = None  # the game under way; None after a fault
 
     def play(self, problem: str, goal: str, done: Sequence[str], act: str | None) -> dict[str, Any]:
         """The state after `done`, and after `act` when there is one."""

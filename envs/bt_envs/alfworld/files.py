@@ -22,7 +22,7 @@ _LEFT_OUT = ("movable_receptacle", "-movable", "Sliced")  # ALFWorld plays neith
 class Name(NamedTuple):
     id: str
     path: Path
-    row: Mapping[str, Any] | None = None  # of a file with many
+    row: Mapping[str, Any] | None = None  # the row, in a file with many games
 
 
 def is_ours(path: Path) -> bool:

@@ -21,8 +21,8 @@ class Treatment(NamedTuple):
 
     verb: str
     tool: str  # the kind of furniture
-    able: str  # of the things that it can be done to
-    fact: str  # of those that it was done to
+    able: str  # fact of things that it can be done to
+    fact: str  # fact of things that it was done to
     doing: str
 
 

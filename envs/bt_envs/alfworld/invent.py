@@ -18,7 +18,7 @@ from bt_runtime.types import Task
 
 MOST, FURNITURE = 30, 200  # pieces of a kind, and of furniture, in a room
 _ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
-_CELLS = range(1, 9)  # of a room
+_CELLS = range(1, 9)  # cells of a room
 _SHARP = ("knife", "butterknife")
 _TRIES = 200  # rooms, until one has a task of the kind
 _PIECES = by_name({"type": SCALAR})

@@ -12,11 +12,11 @@ from bt_envs.field.messages import Pose
 
 TILE = 0.5  # metres a sign of the plan
 CELL = 0.25  # … and a cell of the grid that ways are planned on
-RADIUS = 0.2  # of the robot
+RADIUS = 0.2  # metres: the robot's radius
 LETHAL = 254
 NEAR = 0.3  # metres from an obstacle: the robot's middle cannot be there
 WIDE = 1.0  # … so far it costs more
-DEAR = 40  # what doubles the length of a step
+DEAR = 40  # cost that doubles the length of a step
 _DRAWN = """\
 ################################
 #..............................#

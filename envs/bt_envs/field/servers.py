@@ -15,7 +15,7 @@ from bt_envs.field.simulator import Simulator
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.skill import Skill
 
-CODES = {  # of the results in nav2_msgs
+CODES = {  # error codes of results in nav2_msgs
     "": 0, "INVALID_PATH": 103, "PATIENCE_EXCEEDED": 104, "FAILED_TO_MAKE_PROGRESS": 105, "START_OUTSIDE_MAP": 203,
     "GOAL_OUTSIDE_MAP": 204, "START_OCCUPIED": 205, "GOAL_OCCUPIED": 206, "NO_VALID_PATH": 208, "UNKNOWN": 100,
     "TIMEOUT": 701, "COLLISION_AHEAD": 703, "FAILED_TO_STAGE": 903, "FAILED_TO_CONTROL": 905, "PREEMPTED": 100,

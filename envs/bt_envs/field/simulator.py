@@ -24,7 +24,7 @@ SIGHT = 2.5  # metres: what is nearer is marked on the map, or wiped off it
 SNAG = 0.35  # metres around a spot in which the wheels only slip forwards
 AT = 0.4  # metres: so near it is at a place
 MOVED = 0.25  # metres that count as getting on
-IDLE, DRIVING, CHARGING = 0.0004, 0.006, 0.06  # of the battery a second
+IDLE, DRIVING, CHARGING = 0.0004, 0.006, 0.06  # share of the battery a second
 LOOK = 0.2  # seconds between two looks of the laser
 
 
@@ -56,7 +56,7 @@ class Simulator:
         self.speed = self.turning = 0.0
         self.driver: Driver | None = None
         self.wanted = False  # does somebody want it to move
-        self.path: list[Pose] = []  # what is left of the one that it follows
+        self.path: list[Pose] = []  # poses left of the path that it follows
         self.plans = 0
         self._seen_at = -math.inf
         self._rest = state.x, state.y, state.t  # where and when it last got on

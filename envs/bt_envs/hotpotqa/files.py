@@ -20,7 +20,7 @@ class Question(NamedTuple):
     answer: str
     kind: str  # bridge, comparison
     level: str
-    titles: tuple[str, ...]  # of the pages that the answer is found on
+    titles: tuple[str, ...]  # titles of the pages with the answer
     pages: tuple[Page, ...]
 
 

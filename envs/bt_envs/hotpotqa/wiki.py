@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bt_runtime.skills.worlds.index_file import Indexed
 
-MOST_PAGES = 2_000  # that one search ranks
+MOST_PAGES = 2_000  # pages that one search ranks
 SIMILAR = 5  # titles that are named when there is no such page
 _WORD = re.compile(r"\w+")
 _TABLES = """

@@ -67,7 +67,7 @@ class Catalogue:
     furniture: Mapping[str, Furniture]
     things: Mapping[str, Thing]
     changes: Mapping[str, Change]
-    rooms: tuple[str, ...]  # where people look first
+    rooms: tuple[str, ...]  # rooms in which people look first
     aliases: Mapping[str, str]
     _spoken: dict[str, str] = field(default_factory=dict)
 

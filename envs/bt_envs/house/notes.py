@@ -21,7 +21,7 @@ class Notes:
         self.open: dict[str, bool] = {}
         self.held: list[str] = []
         self.placed: set[str] = set()  # things that are where they should be
-        self.sight: set[str] = set()  # what the last observation listed
+        self.sight: set[str] = set()  # things that the last observation listed
 
     def read(self, text: str, place: str) -> None:
         """Reads an observation; `place` is the place that the acted sentence named."""

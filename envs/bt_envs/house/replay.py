@@ -27,7 +27,7 @@ class Replay(NamedTuple):
     acts: int
     refused: tuple[str, ...]  # sentence: reason
     best: Verdict  # the most that was met at any time
-    after_plan: Verdict  # when what the expert still meant to do is done too
+    after_plan: Verdict  # verdict once the expert's remaining acts are done too
 
 
 def task_of_log(log: Mapping[str, Any], catalogue: Catalogue, name: str) -> tuple[Task, Apartment]:

@@ -21,7 +21,7 @@ Asked = int | str | Mapping[str, Any] | None
 @dataclass(frozen=True)
 class Rulebook:
     usual: Rules
-    appliances: Mapping[str, tuple[str, ...]]  # for each process, the most likely first
+    appliances: Mapping[str, tuple[str, ...]]  # process → appliances, the most likely first
     taps: Mapping[str, str]
     rules: Mapping[Split, Mapping[str, tuple[Rule, ...]]]  # split → process → every rule it may have
     catalogue: Catalogue

@@ -43,7 +43,7 @@ class Way(NamedTuple):
 class Rule(NamedTuple):
     place: str  # a class of furniture
     way: Way
-    tap: str = ""  # what is turned on and off instead of the place itself
+    tap: str = ""  # thing turned on and off in place of the appliance
 
 
 class Rules(NamedTuple):

@@ -33,11 +33,11 @@ class Body:
 
 @dataclass(slots=True)
 class State:
-    kinds: list[str]  # of each thing
+    kinds: list[str]  # kind of each thing
     numbers: list[int]
     place: list[int]  # fixture that holds it; -1 - body when it is in a hand
     how: list[str]
-    contents: list[list[int]]  # of each fixture
+    contents: list[list[int]]  # things in or on each fixture
     open: set[int]
     running: set[int]
     open_things: set[int]

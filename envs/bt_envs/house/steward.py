@@ -23,8 +23,8 @@ _VERB = {"open": "open", "closed": "close", "turned on": "turn on", "turned off"
 @dataclass(slots=True)
 class Steward(Expert):
     told: bool = True  # knows the rules from the start
-    goal: str = ""  # in words: it may say where the thing is
-    running: set[str] = field(default_factory=set)  # what it has turned on
+    goal: str = ""  # goal in words: it may say where the thing is
+    running: set[str] = field(default_factory=set)  # appliances that it has turned on
 
     def run(self) -> Acts:
         known = heard(self.goal)

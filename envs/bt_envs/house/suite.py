@@ -40,7 +40,7 @@ class Maker:
     catalogue: Catalogue
     errands: Mapping[str, Errand]
     chores: Mapping[str, Chore]
-    usual: Rules  # for chores when no others are asked for
+    usual: Rules  # rules for chores, by default
     rules: Rules | None
     hint: bool
 
@@ -70,7 +70,7 @@ class Content(NamedTuple):
     rulebook: Rulebook
     chores: Mapping[str, Chore]
     homes: dict[str, House]
-    split: dict[str, str]  # of each home
+    split: dict[str, str]  # home → split
 
 
 class HouseSuite:

@@ -53,7 +53,7 @@ class HouseWorld:
         self._feedback = feedback
         self._verbs = {verb: do for verb, do in VERBS.items() if sitting or verb != "sit on"}
         self._built: dict[str, House] = {}  # houses that came with a task
-        self._own_rules = rules  # for tasks that bring none
+        self._own_rules = rules  # rules for tasks that bring none
         self.rules: Rules | None = None
         self._task: Task | None = None
         self._goal: tuple[Condition, ...] = ()

@@ -32,7 +32,7 @@ MOST = 1000  # texts that one line stands for: the fullest of ours is 16
 _WORD = re.compile(r"\{(\w+)\}")
 _FIELDS = {"book": TEXT, "words": by_name(TEXTS), "kinds": by_name(TEXTS), "recipes": TEXTS}
 CHECK = check_of("a recipe book", _FIELDS, ("recipes",))
-Line = tuple[str | int, ...]  # where it stands
+Line = tuple[str | int, ...]  # place of a line
 
 
 def read_book(path: Path) -> Book:

@@ -19,8 +19,8 @@ from bt_runtime.types import Json, Observation, Task, Verdict
 
 # How each fact of TextCraft comes about: what lies around is fetched, the rest is made by the book's recipes.
 
-_MEMBERS = 6  # of a kind of ingredient that are tried
-_CHOICES = 24  # of members for one recipe
+_MEMBERS = 6  # members of a kind that are tried as an ingredient
+_CHOICES = 24  # choices of members for one recipe
 _HELD = " in inventory"
 
 

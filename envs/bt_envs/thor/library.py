@@ -34,7 +34,7 @@ POLL = 0.02
 class Build:
     """The player that the library starts, and its timeouts."""
 
-    path: str = ""  # of a Unity executable; empty: our own player; "fetch": the library's own download
+    path: str = ""  # a Unity executable; "": our own player; "fetch": the library's download
     frames: bool = False
     start_timeout: float = 60.0
     step_timeout: float = 30.0

@@ -23,7 +23,7 @@ from bt_runtime.language.project import child
 
 GRACE = 2.0  # beyond the library's own deadline, so that its better message comes first
 _TRY = "run the player by hand and look at what it says; without the option `build` our own player is used"
-PATIENCE = 3.0  # for a process that was asked to end
+PATIENCE = 3.0  # seconds for a process that was asked to end
 
 
 class Link:

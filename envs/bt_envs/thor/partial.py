@@ -29,8 +29,8 @@ class PartialView:
         self.numbers: dict[str, int] = {}  # id → its number among its kind
         self.ids: dict[tuple[str, int], str] = {}
         self.seen: set[str] = set()
-        self.apart: set[str] = set()  # what no way to any furniture leads past
-        self.here = ""  # what was gone to last: things are put down there
+        self.apart: set[str] = set()  # objects that no way to any furniture passes
+        self.here = ""  # object gone to last: things are put down there
 
     def begin(self, scene: str, named: Container[str] = ()) -> Observation:
         """Begins an episode. `named`: the kinds of thing that the task is about."""

@@ -20,15 +20,15 @@ known = partial(word_lists, "webshop/shop")  # the words of the made-up shops, a
 class Product(NamedTuple):
     asin: str
     title: str
-    price: str = "$100.0"  # as it is shown
-    value: float = 100.0  # as it is compared: of a range the middle
+    price: str = "$100.0"  # the price as shown
+    value: float = 100.0  # the price as compared: the middle of a range
     query: str = ""
     category: str = ""  # its path, parted by ›
     options: Mapping[str, list[str]] = {}
     attributes: tuple[str, ...] = ()
     description: str = ""
     bullets: tuple[str, ...] = ()
-    nouns: tuple[str, ...] = ()  # of its title
+    nouns: tuple[str, ...] = ()  # nouns of its title
 
     def text(self) -> str:
         """Returns the text that a search matches."""

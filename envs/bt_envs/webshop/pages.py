@@ -20,7 +20,7 @@ class ShopPage(NamedTuple):
     instruction: str
     at: str = "index"  # index, results, item, or one of SUBS
     number: int = 1
-    found: tuple[Product, ...] = ()  # all that the search gave
+    found: tuple[Product, ...] = ()  # products that the search found
     item: Product | None = None
     chosen: Mapping[str, str] = {}
 

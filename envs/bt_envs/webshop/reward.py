@@ -8,12 +8,12 @@ from typing import NamedTuple
 from bt_envs.webshop.catalogue import Product, known
 from bt_runtime.skills.worlds.ranking import package
 
-ALIKE = 85  # of 100
+ALIKE = 85  # similarity of 100 from which texts are alike
 NO_LIMIT = 1_000_000.0
 
 
 class ShopGoal(NamedTuple):
-    product: Product  # what it was made from
+    product: Product  # the product that the goal was made from
     attributes: tuple[str, ...]
     options: tuple[str, ...]  # the values wanted
     limit: float = NO_LIMIT  # the highest price

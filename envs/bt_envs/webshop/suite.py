@@ -31,7 +31,7 @@ from bt_runtime.types import Task, World
 class WebShopSuite:
     name = "webshop"
     kinds: Sequence[str] = ("invented",)
-    asked_for: Sequence[str] = ("human", "synthetic")  # of people's own data
+    asked_for: Sequence[str] = ("human", "synthetic")  # sorts of instructions in people's data
     skills = "webshop"
     splits: Sequence[Split] = ("train", "dev", "eval")
     formats: Sequence[str] = ("WebShop's products",)

@@ -85,7 +85,7 @@ class Fleet(Closing):
         except (
             library().errors.NoRespondersError,
             library().js.errors.NoStreamResponseError,
-        ) as error:  # this key's account does not reach it
+        ) as error:  # this key's account may not ask it
             raise BtError("this key may not do that, or no fleet is up", "another key: --creds FILE") from error
         except library().js.errors.APIError as error:
             raise BtError(f"the fleet's server refused it: {error.description}", "btr fleet up --store") from error

@@ -72,7 +72,7 @@ class Home(NamedTuple):
     """The place of a value: the key before it, or None for an item of a list."""
 
     key: Scalar | None
-    column: int  # of the key, or of the item's content
+    column: int  # column of the key, or of the item's content
 
 
 def home(top: Node, target: Node) -> Home:

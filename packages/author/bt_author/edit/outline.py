@@ -10,7 +10,7 @@ from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, Field, Kind, Re
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 
 Step: TypeAlias = str | int
-Path: TypeAlias = tuple[int, ...]  # of a node: the place of each node among the children of the one above
+Path: TypeAlias = tuple[int, ...]  # a node's place among its siblings, and those of the nodes above it
 _COMMON = {f.name: f for f in COMMON}
 
 
@@ -19,7 +19,7 @@ class Seat(NamedTuple):
 
     holder: YamlList | YamlMap
     number: int  # among the items, or among the pairs
-    field: str  # of the node above: "children", "child", "cases:kitchen", "when"; "root" of the first
+    field: str  # field of the node above: "children", "child", "cases:kitchen", "when"; "root" for the first
 
     @property
     def in_list(self) -> bool:
@@ -30,7 +30,7 @@ class Seat(NamedTuple):
 class Item:
     """One node of the text."""
 
-    key: Scalar  # its kind, as it is written
+    key: Scalar  # the node's kind as written
     value: Node
     node: YamlMap  # the one pair of both
     seat: Seat

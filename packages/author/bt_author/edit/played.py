@@ -44,7 +44,7 @@ class PlayedTree:
         self.inputs: dict[str, Json] = {}
         self.places: dict[str, Place] = {}
         self.stands: list[str] = []  # paths of skills and agents
-        self.gives: dict[str, list[Field]] = {}  # by their paths: the outputs that are written into entries
+        self.gives: dict[str, list[Field]] = {}  # path → outputs that are written into entries
         with Trial(self.tree, inputs=self.samples(), slow=None) as trial:
             for node in trial.run.nodes():
                 spec = getattr(node, "spec", None)

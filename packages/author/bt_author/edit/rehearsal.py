@@ -25,7 +25,7 @@ from bt_runtime.types import Json
 
 MOST_MOVES = 400
 MOST_BRANCHES = 6
-MOST_TICKS = 1000  # until something changes
+MOST_TICKS = 1000  # ticks until something changes
 ANSWERS = {"success": SUCCESS, "failure": FAILURE}
 Gesture = tuple[Any, ...]  # ("step",); ("set", entry, value); ("halt",); ("answer" or "next", path, act)
 

@@ -85,7 +85,7 @@ class LiveRun:
     def __init__(self, tree: str, words: list[str], folder: Path, env: Mapping[str, str]) -> None:
         self.tree, self.url = tree, ""
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
-        self.settled = threading.Event()  # its page is there, or it has ended
+        self.settled = threading.Event()  # set when the run's page is there, or the run has ended
         self.over = threading.Event()  # the tree has ended
         self.process = child.start(
             child.python("bt_runtime.cli", *words), child.environment(**env), system.ENDING[1], cwd=folder,

@@ -36,9 +36,9 @@ class Buffer:
         self.on_disk = True
         self.version = 0
         self.theirs: str | None = None  # somebody else's version that could not be merged
-        self.draft: Draft | None = None  # of the text, or of an earlier one
+        self.draft: Draft | None = None  # the draft of the text, or of an earlier text
         self.gone = False  # the file does not exist after the last gesture, or has another name
-        self.names: set[Path] = set()  # all that it was renamed to and from
+        self.names: set[Path] = set()  # paths that the file was renamed to and from
 
     @property
     def unsaved(self) -> bool:

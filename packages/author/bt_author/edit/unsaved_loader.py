@@ -12,7 +12,7 @@ from bt_runtime.language.manifest import Manifest
 from bt_runtime.language.project import real, shown_path
 from bt_runtime.language.spec import IncludeStep, TreeSpec
 
-Texts = Mapping[Path, str | None]  # of edited files; None: the file is gone
+Texts = Mapping[Path, str | None]  # texts of edited files; None: the file is gone
 NO_TEXTS: Texts = MappingProxyType({})
 
 

@@ -251,7 +251,7 @@ def remove_field(draft: Draft, path: Path, name: str) -> Draft:
             start = before.end.index if not nothing(before) else start
         return draft.means(text[:start] + text[end:], data)
     first, last = key.start.line, max(lines.last_of(value), key.end.line)
-    if lines.rows[first][: key.start.column].strip():  # it shares its line with the dash
+    if lines.rows[first][: key.start.column].strip():  # the key shares its line with the dash
         raise Untouchable("this field stands on the line of its node", "move it in the text first")
     notes = [_beside(text, key, value), comment_of(lines.rows[last], _end_column(lines, value, last))]
     kept = [" " * key.start.column + note for note in dict.fromkeys(notes) if note]

@@ -25,7 +25,7 @@ from bt_runtime.language.spec import TreeSpec
 Sort = Literal["kind", "skill", "field", "value", "tree", "manifest", "entry", "function", "word", "port"]
 _NAMED = re.compile(r"""\b(?:file|tree):[ \t]*["']?([\w./-]+)""")
 _WORDS = ("and", "or", "not", "in", "if", "else", "true", "false", "null")
-MOST = 500  # that are offered
+MOST = 500  # completions offered at once
 
 
 class Suggestion(NamedTuple):
@@ -34,9 +34,9 @@ class Suggestion(NamedTuple):
     detail: str = ""
     doc: str = ""
     insert: str = ""  # a snippet; empty: the label
-    start: int = 0  # what it replaces, as offsets
+    start: int = 0  # offset at which the replaced text begins
     end: int = 0
-    also: tuple[Edit, ...] = ()  # what else is written, elsewhere
+    also: tuple[Edit, ...] = ()  # further edits elsewhere in the file
     rank: int = 5  # the lower, the nearer to the top
 
 

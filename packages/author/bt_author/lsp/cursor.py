@@ -15,10 +15,10 @@ _FAR = 20_000  # lines above that are looked at; a keystroke in a larger file se
 
 
 class Cursor(NamedTuple):
-    path: tuple[Step, ...]  # from the top to the mapping, list or value in which it stands
+    path: tuple[Step, ...]  # steps from the top to the mapping, list or value at the cursor
     role: Literal["key", "value"]  # an item of a list is a key that may turn out to be a value
-    prefix: str  # what stands before the cursor of the word, quotes included
-    start: int  # its offset, and where it ends
+    prefix: str  # part of the word before the cursor, quotes included
+    start: int  # offset of the word's beginning
     end: int
     column: int  # at which keys of this mapping begin, from 0
     siblings: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class _Reader:
     def __init__(self) -> None:
         self.levels: list[_Level] = []
         self.block = -1  # the column of a key with a text of several lines below it
-        self.flow = ""  # what an open bracket holds so far
+        self.flow = ""  # text inside the open bracket so far
 
     def line(self, line: str) -> None:
         bare = line.strip()

@@ -93,7 +93,7 @@ class DocumentSite:
 
     def forget(self) -> None:
         """Clears the cached names after files were added or removed."""
-        self.found: dict[tuple[str, Path], Path | str] = {}  # where the name of a tree leads, from a folder
+        self.found: dict[tuple[str, Path], Path | str] = {}  # (tree's name, folder) → its file, or why there is none
         self.listed: dict[str, list[str]] = {}
         self.manifests: dict[str, Path | None] = {}
 

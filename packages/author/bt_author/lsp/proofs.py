@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 CODE = "proof"
 PAUSE = 0.3  # seconds without an edit before a proof begins
-SECONDS, STATES = 3.0, 20_000  # that one property may take
+SECONDS, STATES = 3.0, 20_000  # bounds of one property's proof
 KEPT = 200  # results by content
-LINES = 8  # of a story
+LINES = 8  # lines of a story
 REST = 0.0005  # seconds that the proof leaves to the editor every few states
 
 

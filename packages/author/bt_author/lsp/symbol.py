@@ -21,10 +21,10 @@ Sort = Literal["entry", "kind", "field", "port", "tree", "manifest", "python", "
 class Symbol(NamedTuple):
     sort: Sort
     name: str
-    span: Span  # where it stands in the file
+    span: Span  # the symbol's place in the file
     kind: Kind | None = None
     field: Field | None = None
-    path: Path | None = None  # of a tree, a manifest, or the tree whose port it is
+    path: Path | None = None  # file of the tree, the manifest, or the tree with this port
     about: str = ""
 
 

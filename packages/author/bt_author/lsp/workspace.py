@@ -19,8 +19,8 @@ from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.values import inside
 
 LARGEST = 4_000_000  # bytes of a file that is read without being open
-Files = Callable[[Path], Iterable[tuple[Path, Content]]]  # of a folder
-Sort = Callable[[Path], Content | None]  # what a file holds
+Files = Callable[[Path], Iterable[tuple[Path, Content]]]  # lists the files of a folder
+Sort = Callable[[Path], Content | None]  # tells the sort of a file's content
 
 
 class Workspace:
@@ -34,17 +34,17 @@ class Workspace:
         self.project = project.find_root(self.root)  # None: a folder with trees, or with several projects
         self.files, self.sort = files, sort
         self.documents: dict[Path, Document] = {}
-        self.texts: dict[Path, Text] = {}  # of files that are open: what counts instead of the disk
-        self.queue: dict[Path, bool] = {}  # to be looked at again; True: from its text on
+        self.texts: dict[Path, Text] = {}  # texts of open files, which count instead of the disk
+        self.queue: dict[Path, bool] = {}  # files to be checked again; True: from their text on
         self.dependents: dict[Path, set[Path]] = {}
         self.published: dict[Path, list[Diagnostic]] = {}
-        self.across: dict[Path, list[Diagnostic]] = {}  # what only all trees together tell
+        self.across: dict[Path, list[Diagnostic]] = {}  # diagnostics that need all trees together
         self.fresh: set[Path] = set()  # looked at since faults were told last
         self.renew()
 
     def renew(self) -> None:
         """Clears what is cached of project files: kinds of their own, and import rules."""
-        self.sites: dict[Path | None, DocumentSite] = {}  # by project
+        self.sites: dict[Path | None, DocumentSite] = {}  # sites of documents by project
         self.homes: dict[Path, Path | None] = {}  # the project of a folder
         self.import_policies: dict[Path, ImportPolicy] = {}
 
@@ -116,7 +116,7 @@ class Workspace:
                 self.queue |= dict.fromkeys((u.path for u in self.documents.values() if u.content == "skills"), True)
                 continue
             if path not in self.documents and self.sort(path) is None:
-                continue  # nothing of ours
+                continue  # not a file of ours
             come_or_gone |= (path in self.documents) != (path.exists() or path in self.texts)
             if path not in self.texts:
                 self.queue[path] = True

@@ -18,7 +18,7 @@ from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.project import disk
 
 SCHEME = "btr://"
-MOST_LISTED = 100  # of each sort
+MOST_LISTED = 100  # resources of each sort
 MOST = 8 * PAGE  # characters of one resource
 YAML, MARKDOWN, PLAIN = "application/yaml", "text/markdown", "text/plain"
 

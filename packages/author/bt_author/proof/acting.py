@@ -59,7 +59,7 @@ class Acting:
             self.results.append(SkillResult(BREAKS))
         self.first = {s: next((i for i, r in enumerate(self.results) if r.status == s), 0) for s in (RUN, OK, BAD)}
         self.contract = Contract(self) if self.entry.brings else None
-        self.watches: list[StartsWatch] = []  # those with a condition
+        self.watches: list[StartsWatch] = []  # watched starts that have a condition
         self.meant: tuple[bool, ...] = ()
 
     @property

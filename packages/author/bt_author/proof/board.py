@@ -149,7 +149,7 @@ class ProofBoard(Blackboard):
         self.awaited: dict[str, tuple[Json, ...]] = {}
         self.inputs: dict[str, tuple[Json, ...]] = {}
         self.now: dict[str, Json] = {}  # entries from outside, as this tick sees them
-        self.written: dict[tuple[Scope, str], int] = {}  # in this tick: the number of the write
+        self.written: dict[tuple[Scope, str], int] = {}  # entry → number of its write in this tick
         self.touched: set[Scope] = set()
         self.numbers: dict[Any, int] = {}
         self.items = AnyItems(self)

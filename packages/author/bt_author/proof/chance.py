@@ -24,8 +24,8 @@ from bt_runtime.types import Json
 
 MOST_STATES = 20_000
 DRAWS = 4_000  # runs that are drawn where there are clocks
-MOST_TICKS = 5_000  # of one drawn run
-Z = 1.96  # of intervals that hold the truth 19 times in 20
+MOST_TICKS = 5_000  # ticks of one drawn run
+Z = 1.96  # half-width, in deviations, of a 95 % interval
 TIMED = frozenset(("wait", "timeout", "delay", "rate"))
 
 
@@ -38,7 +38,7 @@ class Record(NamedTuple):
 
     succeeded: int = 0
     failed: int = 0
-    seconds: float = 0.0  # in all
+    seconds: float = 0.0  # seconds in all
 
     @property
     def starts(self) -> int:
@@ -63,11 +63,11 @@ class Record(NamedTuple):
 
 class Chance(NamedTuple):
     success: float
-    low: float  # when each skill is as bad as its record allows
+    low: float  # chance when each skill is as bad as its record allows
     high: float  # … as good
     seconds: float  # expected, until the tree ends
     gains: tuple[tuple[str, float], ...]  # by how much success grows if a skill never failed, the most first
-    states: int  # of the chain; 0: the runs were drawn
+    states: int  # states of the chain; 0: the runs were drawn
     doubts: tuple[str, ...]
 
 
@@ -207,7 +207,7 @@ class Chances:
         """One run with concrete times."""
         model, state, now = self.model, self.start, 0.0
         ends: dict[int, float] = {}  # numbers of running skills → when each ends
-        began: dict[int, float] = {}  # of clocks
+        began: dict[int, float] = {}  # clock → tick in which it was started
         for _ in range(MOST_TICKS):
             due = [began[clock] + offset / 1000 for clock, offset in state.armed]
             ender = -1

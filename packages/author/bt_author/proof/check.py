@@ -39,7 +39,7 @@ from bt_runtime.testing.values import ChosenValues
 from bt_runtime.types import Json
 
 FROM_PYTHON = "check(…)"
-KEPT = ("states", "doubts", "remarks", "assumes", "trusts")  # of a proof, for the next check
+KEPT = ("states", "doubts", "remarks", "assumes", "trusts")  # fields of a proof that are kept for the next check
 
 
 @dataclass(frozen=True)

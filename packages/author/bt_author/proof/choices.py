@@ -34,7 +34,7 @@ class Choices:
         self.zone, self.prefix = state.zone, prefix
         self.trail: list[tuple[int, int]] = []  # the choice, out of how many
         self.events: list[tuple[Any, ...]] | None = [] if record else None
-        self.births = births  # of clocks: the tick in which each was started, for stories
+        self.births = births  # clock → tick in which it was started, for stories
         self.armed: set[Time] = set()
         self.urgent = False
         self.wanted: Mapping[str, int] = {}  # path of a steered part → the result that it is to return

@@ -96,7 +96,7 @@ class Cone:
             if any(self.named(place, name) in self.entries for name in names(spec)):
                 return True
         if (spec.kind.asks or spec.again is not None) and self.skills:
-            return True  # what it may do is not among the places
+            return True  # what the node may do is not among the places
         if spec.again is not None and any(path.startswith(f"{place.path}/") for path in self.paths):
             return True
         if self.reads and spec.kind.family != "skill":

@@ -37,7 +37,7 @@ class Cut:
         self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
         self.memo = memo = options.memo if options.memo is not None else {}
         grafted = memo.get("grafted", ())
-        self.new = list(grafted) if "tests" in memo else [*walk(tree), *grafted]  # those that the memo does not know
+        self.new = list(grafted) if "tests" in memo else [*walk(tree), *grafted]  # nodes that the memo does not know
         self.writes = Writes(tree.root, memo.get("writes"))
         tries = [spec for spec in self.new if spec.kind.name == "try"]
         self.breaks: bool = memo.get("breaks", False) or any(s.values.get("on") == "exception" for s in tries)

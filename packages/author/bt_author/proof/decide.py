@@ -67,11 +67,11 @@ class Verdict:
     outcome: Outcome
     telling: Telling | None = None  # how it is broken
     states: int = 0
-    nodes: int = 0  # that the deciding model had
+    nodes: int = 0  # nodes of the model that decided
     seconds: float = 0.0
-    doubts: tuple[str, ...] = ()  # what was not covered
-    remarks: tuple[str, ...] = ()  # such as that it holds whatever the tree does
-    assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+    doubts: tuple[str, ...] = ()  # what the proof does not cover, in words
+    remarks: tuple[str, ...] = ()  # notes, such as "it holds whatever the tree does"
+    assumes: tuple[str, ...] = ()  # entries taken to be written by the tree alone
     trusts: tuple[str, ...] = ()  # … and what skills are taken to do with their outputs
 
 

@@ -69,7 +69,7 @@ class AnyGrowth:
 
     def __init__(self) -> None:
         self.requests: dict[Subtree, Grow] = {}
-        self.asked: list[Grow] = []  # in this tick
+        self.asked: list[Grow] = []  # requests for growth in this tick
 
     def prepare(self, node: Subtree) -> Behaviour:
         if node not in self.requests:

@@ -29,7 +29,7 @@ class Entries:
         self.tree, self.cut, self.board, self.options, self.doubt = tree, cut, board, options, doubt
         self.kept = board.kept
         self.assumed: dict[str, None] = {}
-        self.trusted: dict[str, None] = {}  # what skills are taken to do with their outputs, in words
+        self.trusted: dict[str, None] = {}  # assumptions on outputs of skills, in words
 
     def domain(self, node: SkillNode) -> Any:
         def domain(field: Field, entry: str) -> Sequence[Json]:

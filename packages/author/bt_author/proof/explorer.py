@@ -32,7 +32,7 @@ from bt_runtime.tree.nodes.interlocks import held
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
-Bits = int  # which atoms hold, from the lowest bit
+Bits = int  # bit n: the n-th atom holds
 Mark = tuple[str, int]  # a time that is waited for, or a node that goes on
 OVER = State(())
 
@@ -54,8 +54,8 @@ class Explorer:
 
     def __init__(self, tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> None:
         self.tree, self.options = tree, options or Options()
-        self.ticks = 0  # that were explored
-        self.doubts: dict[str, None] = {}  # what was not covered
+        self.ticks = 0  # ticks explored so far
+        self.doubts: dict[str, None] = {}  # what the exploration does not cover, in words
         self.cut = Cut(tree, properties, self.options, self.doubt)
         self.source = Source()
         self.board = ProofBoard(self.kept)

@@ -16,11 +16,11 @@ class Options(NamedTuple):
     values: Mapping[str, Sequence[Json]] = {}  # the values that are tried for an entry or an output
     sample: bool = False  # try some values where not all can be told apart, rather than leave them unknown
     levels: int = 2  # how often a tree may contain itself
-    keep: Callable[[NodeSpec], bool] | None = None  # which parts are explored; of the others only the results are
+    keep: Callable[[NodeSpec], bool] | None = None  # parts to explore; of others only results are modelled
     gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
     entries: bool = False  # do the values of all entries matter; otherwise those that a test or a property reads
-    agents: bool = True  # are agents charged with all that they may decide
-    merge: bool = False  # are neighbours of which only results are known one part
+    agents: bool = True  # agents may decide anything
+    merge: bool = False  # unexplored neighbours become one part
     apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
-    origins: Mapping[int, NodeSpec] = {}  # of copied specs, by identity: the spec that was loaded
-    memo: dict[str, Any] | None = None  # what is known of parts of trees, for many models of one tree
+    origins: Mapping[int, NodeSpec] = {}  # identity of a copied spec → the loaded spec
+    memo: dict[str, Any] | None = None  # results about parts, shared by many models of one tree

@@ -15,7 +15,7 @@ from bt_runtime.language.properties.formula import Formula
 from bt_runtime.language.properties.property import LATE, Property
 from bt_runtime.run.monitoring.automaton import Automaton, Left
 
-STATES = 1_000_000  # that are looked at, unless whoever asks says otherwise
+STATES = 1_000_000  # states looked at, by default
 Mark = Formula | tuple[str, int]  # an `U` that is put off, or a time or node that goes on
 Told = Callable[[int, int], object]
 
@@ -26,7 +26,7 @@ class Late(Exception):
 
 class Limits(NamedTuple):
     states: int = STATES
-    end: float = math.inf  # of the clock
+    end: float = math.inf  # moment of the clock at which the search ends
     told: Told = lambda states, left: None
     every: int = 16  # nodes between two looks at the clock
     clock: Callable[[], float] = time.monotonic
@@ -75,7 +75,7 @@ class Search:
         self.endless = self.automaton.endless
         self.assumed = property.assuming == "skills_end"
         self.nodes: dict[SearchNode, int] = {}
-        self.came: list[tuple[int, tuple[int, ...]]] = []  # for each node: from where, by which choices
+        self.came: list[tuple[int, tuple[int, ...]]] = []  # node → (node before it, choices)
         self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
         self.todo: deque[SearchNode] = deque()
         self.seen = 0  # atoms that held in some tick

@@ -38,7 +38,7 @@ class Telling(NamedTuple):
 def told(model: Explorer, story: Story, start: State | None = None) -> Telling:
     """Returns a story of this model with the events of each tick."""
     state, moments = start or model.first(), []
-    births = dict.fromkeys(range(len(state.zone)), 0)  # of clocks: the tick in which each was started
+    births = dict.fromkeys(range(len(state.zone)), 0)  # clock → tick in which it was started
     for number, choices in enumerate(story.ticks):
         births[0] = number
         step, t = model.replay(state, choices, births)
@@ -106,7 +106,7 @@ class _Steered:
 
     def __init__(self, model: Explorer, wanted: Sequence[Wanted]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
-        self.marks: list[frozenset[Mark]] = []  # of the chosen ticks
+        self.marks: list[frozenset[Mark]] = []  # marks of the chosen ticks
         acting = (each for found in model.skills.values() for _, each in found)
         self.skills = {each.path: each for each in acting if isinstance(each, Acting)}
 

@@ -16,7 +16,7 @@ from bt_runtime.language.loader import Loader
 
 class Amended(NamedTuple):
     text: str
-    notes: list[str]  # what a person should know before they take it
+    notes: list[str]  # remarks for the person before they accept
 
 
 def amended(author: Author, path: Path, text: str, request: str, rounds: int = ROUNDS) -> Amended:

@@ -28,12 +28,12 @@ from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Grammar, Model
 
 ROUNDS = 3
-MOST_TOKENS = 1_500  # of one draft
+MOST_TOKENS = 1_500  # tokens of one draft
 MOST_EXAMPLES = 3
 MOST_EXAMPLE = 2_500  # characters of one
 MOST_TEXT = 50_000  # characters of an answer that are looked at
 MOST_REQUEST = 2_000
-SECONDS = 3_600.0  # of the tree's time that a play may take
+SECONDS = 3_600.0  # seconds of the tree's clock for one play
 LEFT_OUT = frozenset({"py"})  # kinds that a model may not write: they name code
 NAME = "draft"
 
@@ -74,7 +74,7 @@ class Author:
         kinds = [k for k in registry_of(root) if k.name not in LEFT_OUT and (agents or not k.asks)]
         self.registry = Registry((*kinds, *skills))
         self.skills = skills
-        self.grammars: dict[str, Grammar | None] = {}  # by the tree's name
+        self.grammars: dict[str, Grammar | None] = {}  # grammars by the tree's name
 
     def path_of(self, name: str) -> Path:
         path = project.find("skills", name, root=self.root)

@@ -9,14 +9,14 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.promise import promised
 
-STATES = 20_000  # of a tree's model
-SECONDS = 10.0  # that a proof may take
+STATES = 20_000  # states of a tree's model
+SECONDS = 10.0  # seconds of a proof
 MOST_STORY = 8  # lines of a counterexample
 
 
 class Proved(NamedTuple):
     faults: list[str]  # broken properties, each with its shortest story
-    questions: list[str]  # what could not be decided
+    questions: list[str]  # properties that could not be decided, as questions
 
 
 def proved(tree: Tree) -> Proved:

@@ -35,7 +35,7 @@ from bt_runtime.language.settings import Settings
 from bt_runtime.run.replay.resume import resume
 from bt_runtime.types import Json
 
-DAYS = 7.0  # for which runs of earlier orders are kept
+DAYS = 7.0  # days for which runs of earlier orders are kept
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +133,7 @@ async def _work(
         _lacking(name, known, args.trial)
         going = last(place, services, clock) if not args.new else None
         if going is not None and at is None:
-            going.blackboard.update(halted="")  # nobody is there who could release it
+            going.blackboard.update(halted="")  # without a fleet nobody could release a halt
         names = Names(args.manufacturer, name)
         topics = [names.topic("order"), names.topic("instantActions")]
         will = names.topic("connection"), names.connection("CONNECTIONBROKEN")

@@ -104,7 +104,7 @@ def surroundings() -> object:
         return object()
     with suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return object()  # there is a child
+        return object()  # a child process runs already
     handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     threads = {each for each in threading.enumerate() if each.name != "bt-skill"}
     return threads, _at_work(), Path.cwd(), dict(os.environ), handlers

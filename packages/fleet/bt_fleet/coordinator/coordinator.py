@@ -48,7 +48,7 @@ class Seen:
     heard: float
     beat: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
-    mute: float = 0.0  # until then it is not waited for: it gave no answer to a call
+    mute: float = 0.0  # moment until which calls do not wait for this silent robot
 
 
 class Coordinator:
@@ -62,15 +62,15 @@ class Coordinator:
         self.rollouts = Rollouts(self.store, self.settings.deployments, self.alive)
         self.patience = Patience()
         self.balance = Balance(self.store, mono)
-        self.intake = self.store.intake  # what comes from others, and does not fit, is counted there
+        self.intake = self.store.intake  # counts messages that do not fit
         self.ready = asyncio.Event()
         self._waiting = asyncio.Event()
         self._promised: dict[str, tuple[str, Job]] = {}  # ordered, but not in the robot's offers yet
         self._why: dict[str, str] = {}
-        self._retry: dict[str, float] = {}  # when a task that nobody could take is called again
+        self._retry: dict[str, float] = {}  # task → moment of its next call, when nobody could take it
         self._since = self.mono()  # robots are not lost before a whole lease from here
         self._consumers: set[str] = set()
-        self._shown: dict[str, float] = {}  # when a record came here as it stands, or was last ordered
+        self._shown: dict[str, float] = {}  # task → moment of its record's last arrival or order
         self._missed: dict[str, int] = {}  # how often its robot has said that it does not have it
 
     async def work(self) -> None:
@@ -277,7 +277,7 @@ class Coordinator:
         while not self.link.closing:
             await self._waiting.wait()
             self._waiting.clear()
-            await asyncio.sleep(0.001)  # what comes with it is auctioned with it
+            await asyncio.sleep(0.001)  # tasks that arrive together are auctioned together
             while batch := self._due():
                 await self._auction(batch)
 

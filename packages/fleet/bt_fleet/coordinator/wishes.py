@@ -41,7 +41,7 @@ class Wishes:
         what = message.subject.split(".")[2]
         form = forms.WISHES.get(what, forms.DONE)
         if self.store.intake.too_often(form, message.subject):
-            return  # who wishes it asks again
+            return  # the operator asks again
         if (said := self.store.intake.read(form._replace(often=0), message)) is not None and what in self._does:
             work = asyncio.create_task(self._answered(message, what, said))
             self._work.add(work)

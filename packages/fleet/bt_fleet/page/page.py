@@ -50,8 +50,8 @@ class FleetRows:
         self.records: dict[str, Record] = {}
         self.beats: dict[str, tuple[float, dict[str, Any]]] = {}
         self.questions: dict[str, tuple[float, dict[str, Any]]] = {}
-        self.answers: dict[str, tuple[str, str]] = {}  # of questions that were answered from here: who, and what
-        self._unheard: set[str] = set()  # of those: whose robot still asks
+        self.answers: dict[str, tuple[str, str]] = {}  # question → (who answered it here, answer)
+        self._unheard: set[str] = set()  # answered questions whose robot still asks
         self._dirty: set[str] = set()
         self._copies = tempfile.TemporaryDirectory(prefix="btr-fleet-")
         self._growing: dict[str, Growing] = {}  # copies of runs elsewhere, by task, the oldest first
@@ -245,7 +245,7 @@ class FleetRows:
             self.answers[id] = by, text
         try:
             self._send(id)
-        except Exception:  # it can be given again
+        except Exception:  # the answer can be given again
             with self._lock:
                 self.answers.pop(id, None)
             raise

@@ -21,7 +21,7 @@ class Bidder:
 
     def __init__(self, card: Card, plan: Robot, runner: Runner, mono: Callable[[], float]) -> None:
         self.card, self.plan, self.runner, self.mono = card, plan, runner, mono
-        self.ends: float | None = None  # when the run that goes on is expected to end, by `mono`
+        self.ends: float | None = None  # expected end of the present run, by `mono`
 
     async def offer(self, asked: list[Mapping[str, Any]]) -> Offer:
         costs: dict[str, Known] = {}

@@ -9,13 +9,13 @@ from bt_fleet.robot.battery import Battery
 from bt_fleet.robot.plan import Place
 from bt_runtime.types import Json
 
-WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing
+WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does without a connection
 
 
 @dataclass(frozen=True)
 class Card:
     name: str
-    facts: Mapping[str, Json] = field(default_factory=dict)  # what `needs` are compared with
+    facts: Mapping[str, Json] = field(default_factory=dict)  # facts that `needs` are compared with
     place: Place | None = None
     speed: float = 1.0
     battery: Battery = field(default_factory=Battery)

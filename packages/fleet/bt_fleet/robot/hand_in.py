@@ -48,7 +48,7 @@ class HandIn:
                     for _, body in unsent:
                         await self.store.report(self.name, body)
                     self.held.sent(unsent[-1][0])
-                    if len(unsent) > MANY:  # what comes faster is dropped
+                    if len(unsent) > MANY:  # news that come faster are dropped
                         await asyncio.sleep(len(unsent) / forms.REPORTS)
             except Exception as error:
                 if not unanswered(error):

@@ -37,8 +37,8 @@ class Own(NamedTuple):
     state: str
     policy: str
     takes: float
-    resume: tuple[str, int] | None = None  # whose run it goes on with
-    ordered: float = 0.0  # when, by the coordinator's clock
+    resume: tuple[str, int] | None = None  # (robot, term) whose run it continues
+    ordered: float = 0.0  # moment of the order, by the coordinator's clock
     cancel: str = ""  # why it is to end, once somebody has cancelled it
 
     def body(self) -> str:

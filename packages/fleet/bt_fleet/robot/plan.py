@@ -16,10 +16,10 @@ class Job:
 
     id: str
     takes: float
-    place: Place | None = None  # where it begins
-    end: Place | None = None  # where it leaves the robot
+    place: Place | None = None  # where the task begins
+    end: Place | None = None  # where the task leaves the robot
     after: float = 0.0
-    before: float = math.inf  # it is late when it begins after that
+    before: float = math.inf  # a later beginning is late
     priority: int = 0
 
 

@@ -53,7 +53,7 @@ class Agent:
         self.on_halt: Callable[[str | None], None] = lambda why: None  # called with each word of it
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
-        self._heard = -1e9  # when the last heartbeat was sent that was answered
+        self._heard = -1e9  # moment of the last answered heartbeat
         self._lease = card.alone_after  # seconds of silence after which others may have our tasks
         self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
         self._wake = asyncio.Event()
@@ -345,7 +345,7 @@ class Agent:
         task, held = own.task, self.held.tasks.get(own.task.id)
         self._stopped.pop(task.id, "")
         if held is None or held.term != own.term:
-            return  # it is another robot's by now
+            return  # the task is another robot's by now
         if outcome.verdict is None:
             if held.cancel:
                 self._cancelled(held)

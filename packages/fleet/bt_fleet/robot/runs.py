@@ -41,7 +41,7 @@ class Worker:
     """One process. It answers questions, and runs tasks of one version, one after the other."""
 
     def __init__(self, folder: Path, fleet: Mapping[str, str] | None = None) -> None:
-        self.version, self.tasks = "", 0  # whose Python it has imported, and how many tasks it has run
+        self.version, self.tasks = "", 0  # (version imported, number of tasks run)
         self._log = (folder / "worker.log").open("ab")
         words = [*child.python(_WORKER)]
         self.process = child.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
@@ -129,9 +129,9 @@ class Runs:
         self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
         self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None
-        self._warm: Worker | None = None  # has run a task, and may run the next one of its version
+        self._warm: Worker | None = None  # a worker that has run a task and may run the next of its version
         self._known: dict[str, dict[str, Any]] = {}
-        self._refused: dict[str, float] = {}  # when a tree was last found to be impossible here
+        self._refused: dict[str, float] = {}  # tree → moment at which it was last refused here
         self._at_work: dict[str, Worker] = {}
         self._stopping: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ class Kept(NamedTuple):
     value: bytes
     revision: int
     gone: bool
-    at: str = ""  # when, by the server's clock
+    at: str = ""  # moment of the write, by the server's clock
 
 
 def own_key(name: str, writer: str) -> str:

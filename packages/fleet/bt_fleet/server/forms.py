@@ -18,7 +18,7 @@ REPORTS, WISHES_OFTEN = 200, 200  # messages a second of one robot, and of one o
 class Form(NamedTuple):
     """What a message must be: a JSON Schema, and at most so many bytes."""
 
-    what: str  # as a person calls it
+    what: str  # the message's name for people
     schema: Schema
     largest: int = 64 * KB
     often: int = 0  # messages a second of one sender that are taken, ten times as many at once; 0: any number

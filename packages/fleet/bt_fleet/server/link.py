@@ -34,7 +34,7 @@ class Address:
     user: str | None = None
     password: str | None = None
     creds: Path | None = None  # a key of `btr fleet keys add`, or a file with a JWT and a seed
-    ca: Path | None = None  # whose signature the server's certificate must have
+    ca: Path | None = None  # the authority that must have signed the server's certificate
     cert: Path | None = None  # a certificate of our own, with its key
     key: Path | None = None
 
@@ -95,11 +95,11 @@ class Link:
         self.name = name
         self.up = asyncio.Event()  # set while connected
         self.listeners: list[Callable[[bool], None]] = []  # called with True when connected, False when cut off
-        self.refused = ""  # what the server last refused to whom this key is for
+        self.refused = ""  # the server's last refusal of this key
         self._client: Client | None = None
-        self._trying: Any = None  # the same client, before its first answer too
+        self._trying: Any = None  # the client from its first attempt on
         self._buckets: dict[str, KeyValue] = {}
-        self.closing = False  # what works on this link is to end
+        self.closing = False  # true: whatever works on this link must end
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
         self._last: Exception = TimeoutError("no answer")
         self.api = "$JS.API"  # the server's words for its streams, as this link's account calls them

@@ -22,7 +22,7 @@ from bt_runtime.language.schema_quick import fits
 from bt_runtime.types import Json
 
 DEPTH = 40  # lists and mappings inside each other
-DIGITS = 60  # of a whole number
+DIGITS = 60  # digits of a whole number
 _BOARDS = (names.ENTRIES, names.LOCKS, names.SETTINGS)  # buckets in which each writer's keys end with its name
 _LOG = logging.getLogger(__name__)
 

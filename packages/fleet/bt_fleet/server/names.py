@@ -34,8 +34,8 @@ HALTED = "fleet.halted"  # fleet.halted.ROBOT: it has taken a halt or a release
 SAID = "fleet.said"  # fleet.said.ROBOT.WHAT: what a run says of itself, as a question to a person
 ANSWER = "fleet.answer"  # fleet.answer.ROBOT.PERSON: a person's answer
 WISH = "fleet.wish"  # fleet.wish.WHAT.PERSON: an operator asks a coordinator to send, cancel, settle or deploy
-EVERY = "_all"  # in the place of a robot's name: all of them
-SOMEBODY = "somebody"  # who has no key
+EVERY = "_all"  # stands for all robots, in place of a name
+SOMEBODY = "somebody"  # name of a person without a key
 # What the server repeats, for whoever may listen but does not take part.
 CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 NEWS_OF = "fleet.news"  # fleet.news.WHAT.…: what was told on a plain subject that NEWS takes in

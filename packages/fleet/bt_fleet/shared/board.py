@@ -36,7 +36,7 @@ class SharedEntry(NamedTuple):
     value: Json
     revision: int
     by: str  # the robot that wrote it
-    id: str = ""  # of the write
+    id: str = ""  # id of the write
 
 
 class RefusedWrite(NamedTuple):
@@ -63,7 +63,7 @@ class Board:
     def __init__(self, link: Link, robot: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.link, self.robot, self.clock = link, robot, clock
         self.known: dict[str, SharedEntry] = {}
-        self.heard = -math.inf  # when this was last known to be all that the fleet has
+        self.heard = -math.inf  # moment at which the copy was last known to be complete
         self.beat = BEAT
         self.listeners: list[Listener] = []
         self.refusals: list[Callable[[RefusedWrite], None]] = []

@@ -161,7 +161,7 @@ class Locks:
 
     async def _give_back(self, lease: Lease) -> None:
         revision, lease.until = lease.revision, 0.0
-        with suppress(Exception):  # then the server ends it
+        with suppress(Exception):  # if it fails, the server lets the lease run out
             key = buckets.own_key(lease.name, self.robot)
             await buckets.write(self.link, BUCKET, key, revision, b"", ASK, ends=60.0, gone=True)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import Port
     from bt_runtime.run.run import Run
 
-BY = "fleet"  # who writes what another robot has written
+BY = "fleet"  # writer's name for entries that another robot wrote
 
 
 def watch(run: Run) -> None:

@@ -33,15 +33,15 @@ class Record:
     task: Task
     state: str = WAITING
     term: int = 0  # counts the assignments; what an earlier holder may do is decided by its own term
-    robot: str | None = None  # who has it, or had it when it came to be in doubt
-    policy: str = STAYS  # as the robot found it in the tree
+    robot: str | None = None  # robot that has the task, or had it when it came into doubt
+    policy: str = STAYS  # policy that the robot read in the tree
     since: float = 0.0
     sent: float = 0.0
     cancel: bool = False  # somebody wants it to end
     verdict: str | None = None
     reason: str = ""
     outputs: Json = None
-    resume: tuple[str, int] | None = None  # whose run is gone on with: robot and term
+    resume: tuple[str, int] | None = None  # (robot, term) of the run to go on with
     refused: tuple[str, ...] = ()  # robots that had it and could not begin
     version: str = ""  # the digest of the tree that its robot runs; "": its own project's
     had: tuple[str, ...] = ()  # each robot that it was given to, with the term: only these may report on it

@@ -91,7 +91,7 @@ class Restoring:
     def __init__(self, path: Path, read: bool = False) -> None:
         """`read`: somebody reads it meanwhile, as a journal that a run writes."""
         self.path, self.read = path, read
-        self._moment: list[dict[str, Any]] = []  # what is not whole yet
+        self._moment: list[dict[str, Any]] = []  # rows of a moment that is not whole yet
         self._end: Any = None
         path.unlink(missing_ok=True)
 

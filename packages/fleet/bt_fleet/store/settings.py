@@ -71,7 +71,7 @@ class Settings(Switches):
         super().__init__(store.intake)
         self.store = store
         self.deployments: dict[str, Any] = {}  # by `deploy.TREE`
-        self.whole = False  # has all been read that was kept at the start
+        self.whole = False  # all words kept at the start have been read
 
     async def watch(self) -> None:
         watcher = await (await self.store.link.bucket(names.SETTINGS)).watchall()

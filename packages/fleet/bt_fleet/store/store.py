@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 MB = 1024 * 1024
-JOURNALS, CLAIMED = 32 * MB, 8 * MB  # of one robot
+JOURNALS, CLAIMED = 32 * MB, 8 * MB  # bytes of one robot
 REPORTED = 256 * MB  # reports of all robots
 COORDINATORS = "coordinators"  # the durable consumer that takes the reports
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 256 * MB, names.LOCKS: 32 * MB,

@@ -26,9 +26,9 @@ class Task:
     tree: str
     inputs: Mapping[str, Json] = field(default_factory=dict)
     needs: str = ""  # "gripper,level<3": each must hold of the robot's facts
-    to: str | None = None  # only this robot
-    at: float | None = None  # not begun before
-    by: float | None = None  # not begun after
+    to: str | None = None  # the only robot that may take it
+    at: float | None = None  # moment before which it does not begin
+    by: float | None = None  # moment after which it does not begin
     priority: int = 0  # larger: earlier
     world: Mapping[str, Json] = field(default_factory=dict)  # env, task, seed, option: as `btr run` takes them
     digest: str | None = None  # the version of the tree; None: as the robot's project has it

@@ -34,11 +34,11 @@ class Deployment:
     tree: str
     stable: str = ""  # the digest that robots run; "": each its own project's
     candidate: str = ""  # the digest that is tried; "": none
-    share: float = 1.0  # of the robots that try it
+    share: float = 1.0  # share of the robots that try it
     since: float = 0.0
     by: str = ""
-    number: int = 0  # of the latest version that was signed
-    notes: tuple[str, ...] = ()  # what was decided, and why
+    number: int = 0  # number of the latest signed version
+    notes: tuple[str, ...] = ()  # decisions with their reasons
 
     def text(self) -> bytes:
         return json.dumps({**asdict(self), "notes": list(self.notes[-20:])}).encode()

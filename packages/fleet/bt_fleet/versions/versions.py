@@ -25,7 +25,7 @@ _NEWEST = "newest.json"  # tree → the terms of the newest version that was her
 class Taken(NamedTuple):
     """A version that is unpacked here."""
 
-    path: Path  # of its tree's file
+    path: Path  # path of its tree's file
     terms: Terms
 
 

@@ -81,12 +81,12 @@ class Bundle(NamedTuple):
     content: Mapping[str, bytes]  # place in a project → what is in the file
     trees: Mapping[str, Packed]  # the tree as strategies name it →
     memories: Mapping[str, Mapping[str, bytes]]  # the file as strategies name it → what lies beside it, too
-    versions: Mapping[str, str]  # of what computes the outcomes
+    versions: Mapping[str, str]  # versions of packages that compute the outcomes
 
 
 class Unpacked(NamedTuple):
     trees: dict[str, Tree]
-    memories: dict[str, str]  # as strategies name it → the file here
+    memories: dict[str, str]  # memory's name in strategies → its file here
 
 
 def pack(setup: Setup, strategies: Iterable[Strategy], jobs: int) -> Bundle:

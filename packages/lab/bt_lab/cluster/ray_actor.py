@@ -31,7 +31,7 @@ class Host:
     def __init__(self, named: Mapping[str, Named]) -> None:
         self.named, self.models = named, dict[str, Any]()
         self.runner: NodeRunner | None = None
-        self.number = 0  # of the evaluation that the site is for
+        self.number = 0  # number of the evaluation that the site serves
         self.settling = asyncio.Lock()
 
     async def run(self, number: int, bundle: Sequence[Any], case: Case) -> Outcome | Unfit:

@@ -20,7 +20,7 @@ class State:
     stored."""
 
     epoch: int = 0
-    batch: int = 0  # of the epoch
+    batch: int = 0  # batch within the epoch
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0

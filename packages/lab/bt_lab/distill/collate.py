@@ -16,7 +16,7 @@ class Row(NamedTuple):
     tokens: Any  # int64
     learn: Any  # bool: which are to be learnt; never a document's first
     around: Any  # bool: the others, but for a document's first
-    before: Any  # for each token the place of the one before it
+    before: Any  # token → place of the token before it
     pieces: list[Piece]
     spans: list[tuple[int, int, int]]  # of each document: where that begins and ends which it has for itself
     seen: int  # tokens of all documents, as if each had been laid for itself
@@ -49,7 +49,7 @@ def collated(rows: Dataset, batch: Sequence[Sequence[int]], size: int) -> Row:
             if opening:
                 before[at] = where + opening - 1
             else:
-                learn[at] = around[at] = False  # nothing stands before it
+                learn[at] = around[at] = False  # the first token has none before it
             pieces.append(Piece(stop - at, where, opening))
             spans.append((document, at, stop))
             seen += opening + stop - at

@@ -8,10 +8,10 @@ from typing import Any
 from bt_lab.distill.size import Size
 from bt_lab.distill.torch_imports import torch
 
-_WIDE = 0.05  # of an embedding's numbers
+_WIDE = 0.05  # deviation of an embedding's numbers
 _SHARE = 0.5  # of an embedding that all tokens have in common: what heads can look at that look at places only
 _NOISE = 0.25
-_SHARP = 1.1  # of a head that compares
+_SHARP = 1.1  # sharpness of a head that compares
 _REACH = 3  # tokens back that are written down, and compared
 _TOLD = 0.6  # how loud that is, beside the token itself
 _GAP = 40.0  # how much nearer the token before is than its neighbours; divided by the head's root it is about 5

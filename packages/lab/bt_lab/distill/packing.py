@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from bt_lab.distill.dataset import Dataset
 
 LEAST = 64  # tokens of an opening that is worth it
-_STEP = 16  # by which openings are told apart
+_STEP = 16  # tokens by which openings are told apart
 _COMMON = 100  # an opening begins one document of so many
 _AHEAD = 256  # documents among which the one that fits best is looked for
 _MIXED = 2048  # tokens of a batch for each family in it: a step learns from several

@@ -24,7 +24,7 @@ class Schedule:
     clip: float = 1.0
     seed: int = 0
     compile: bool = True
-    processes: int = 1  # which share a batch
+    processes: int = 1  # processes that share a batch
     tell_every: float = 15.0  # seconds
     save_every: float = 60.0
     look_every: float = 600.0  # between two looks at what was held back

@@ -18,7 +18,7 @@ SMALLEST = 257  # every byte, and the end
 
 class Encoded(NamedTuple):
     tokens: list[int]
-    learn: list[bool]  # of each token
+    learn: list[bool]  # for each token: is it learnt
     torn: int  # spans that begin inside a token: at run time the prompt would end differently
 
 

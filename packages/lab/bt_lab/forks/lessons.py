@@ -22,7 +22,7 @@ from bt_runtime.run.replay.fork import Edits, outlives
 from bt_runtime.types import Json
 
 FILE = "forks.jsonl"
-RUNS = "runs"  # where an evaluation keeps its journals
+RUNS = "runs"  # folder in which an evaluation keeps its journals
 
 
 class Tries(NamedTuple):

@@ -30,11 +30,11 @@ class Point(NamedTuple):
 
 
 class Curve(NamedTuple):
-    name: str  # what it is in which it differs from the others
+    name: str  # how this curve differs from the others
     runs: int
-    points: tuple[Point, ...]  # by iteration, from the empty plan on
-    gain: Estimate  # of the last over the empty plan, run by run
-    of_tasks: Estimate  # the same, where runs on the same tasks count as one: their mean
+    points: tuple[Point, ...]  # points by iteration, from the empty plan on
+    gain: Estimate  # gain of the last plan over the empty one, run by run
+    of_tasks: Estimate  # the gain where runs on the same tasks count as one
     tasks: int  # how many such
 
 

@@ -26,7 +26,7 @@ class OptimiseSetup(NamedTuple):
     batch: int = 4
     seed: int = 0
     strategy: str = "react"
-    model: str = ""  # as a person named it
+    model: str = ""  # the model as a person named it
     parts: tuple[str, ...] = PARTS
     validation: int = 8
     world: Mapping[str, Json] = {}  # options of the world

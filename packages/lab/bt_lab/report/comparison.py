@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     p: float  # McNemar's, exact
     goal: Estimate  # the second's rate less the first's, in pairs
     subgoals: Estimate
-    means: dict[str, Estimate]  # of second less first, over the pairs that both reached
+    means: dict[str, Estimate]  # mean of (second − first) over pairs that both reached
 
     def to_json(self) -> dict[str, Json]:
         plain = self._asdict()

@@ -21,8 +21,8 @@ MOST_CLASSES = 30  # rows of a table
 
 class Class(NamedTuple):
     name: str
-    cases: int  # that are it
-    answered: int  # that were said to be it
+    cases: int  # cases of this class
+    answered: int  # cases answered with this class
     hits: int
 
     @property
@@ -50,7 +50,7 @@ class Judgement(NamedTuple):
     cases: int
     hits: int
     accuracy: Estimate
-    classes: tuple[Class, ...]  # of what is chosen
+    classes: tuple[Class, ...]  # classes of the chosen output
     mistakes: tuple[tuple[str, str, int], ...]  # right, answered, how often; the commonest first
     bins: tuple[Bin, ...]  # those with cases; none where the model tells no probabilities
     error: float  # expected calibration error: the mean gap between sure and right

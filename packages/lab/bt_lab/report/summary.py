@@ -18,7 +18,7 @@ class Group(NamedTuple):
 
     strategy: str
     by: str  # all, kind, depth
-    name: str  # which kind, which depth
+    name: str  # name of the kind, or the depth
     episodes: int
     errors: int
     goals: int  # reached

@@ -22,12 +22,12 @@ class Setup(NamedTuple):
     world: Mapping[str, Json] = {}  # options that the world is opened with
     seed: int = 0
     budget: Budget | None = None  # budget of each whole run
-    seconds: float = math.inf  # by the run's clock; then it is halted
+    seconds: float = math.inf  # seconds of the run's clock, after which it is halted
     recall: bool = True
     free: bool = False
-    level: str = ""  # of the experiences shown; empty: as the tree says
-    example_tokens: int = 0  # that they may take together; 0: as the tree says
-    similarity: float | None = None  # of their goals, at least; None: as the tree says
+    level: str = ""  # level of the shown experiences; "": as the tree says
+    example_tokens: int = 0  # tokens of all experiences together; 0: as the tree says
+    similarity: float | None = None  # least similarity of their goals; None: as the tree says
     learning: bool = False
     before: str = ""  # without a world: what is called before each episode, path.py:Name
     journals: str = ""  # the folder for them; empty: none are kept
@@ -51,7 +51,7 @@ class Strategy(NamedTuple):
 class Case(NamedTuple):
     strategy: Strategy
     task: Task
-    number: int  # its place in the evaluation
+    number: int  # the episode's number in the evaluation
 
     @property
     def key(self) -> str:

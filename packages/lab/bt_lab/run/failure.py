@@ -18,7 +18,7 @@ DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow s
 SEARCH, PLANNING = "navigation & search", "agent-level planning"
 AGENT_LOOP, TERMINATION = "agent-level infinite loop", "termination reasoning"
 MAX_STEP = "max step"
-TIME = "time is up"  # none of the ten
+TIME = "time is up"  # a cause besides the ten of the paper
 INCORRECT, AMBIGUOUS = "incorrect instruction", "ambiguous instruction"
 LABELS = (
     DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP, SEARCH, PLANNING, AGENT_LOOP, TERMINATION, MAX_STEP, TIME,
@@ -45,7 +45,7 @@ class Account(NamedTuple):
     wanted: Mapping[str, int]  # the things that the goal is about, and how many
     met: int
     total: int
-    status: str  # of the tree: SUCCESS, FAILURE, or nothing when its time ran out
+    status: str  # the tree's status; "" when its time ran out
     events: Sequence[Told]
     too_long: bool = False  # a node ended because its prompt was longer than the model can read
 

@@ -16,12 +16,12 @@ class Outcome:
     number: int  # number of the case
     kind: str = ""
     goal: str = ""
-    depth: int = 0  # as the kind says, else how many subgoals
+    depth: int = 0  # depth by the kind, else the number of subgoals
     seed: int = 0
-    success: bool = False  # of the goal, by the world's own account
+    success: bool = False  # the goal was reached, by the world's verdict
     met: int = 0
     total: int = 0
-    status: str = ""  # of the tree; empty: it did not end by itself
+    status: str = ""  # the tree's status; "": it did not end by itself
     steps: int = 0  # actions in the world, and questions to working memory
     decisions: int = 0
     calls: int = 0  # jobs of a model
@@ -30,7 +30,7 @@ class Outcome:
     reused: int = 0  # prompt tokens taken from the cache
     computed: int = 0  # tokens run through the model, answers included
     model_seconds: float = 0.0
-    seconds: float = 0.0  # by the run's clock, waiting for others included
+    seconds: float = 0.0  # seconds of the run's clock, waiting included
     ticks: int = 0
     agents: int = 0  # agent nodes that lived
     k: int = 0  # agents above one another, at most: ADaPT's k_max
@@ -38,7 +38,7 @@ class Outcome:
     refused: int = 0  # acts that the world refused, and plans that could not be used
     overflow: bool = False  # a prompt was longer than the model can read
     label: str = ""  # why it failed
-    error: str = ""  # what broke: this is no failure of the strategy
+    error: str = ""  # error that broke the episode: no failure of the strategy
     decided: str = ""  # digest of all that was decided, thought and planned
     ends: list[dict[str, str]] = field(default_factory=list)  # path, goal, why, detail
     experiences: list[dict[str, Json]] = field(default_factory=list)

@@ -28,13 +28,13 @@ _WORDS: dict[str, Json] = {"true": True, "yes": True, "1": True, "false": False,
 class OwnCase(NamedTuple):
     line: int
     given: Mapping[str, Json]  # entries
-    right: Mapping[str, Json]  # by output
+    right: Mapping[str, Json]  # expected answers by output
 
 
 class Answered(NamedTuple):
     case: OwnCase
-    answers: Mapping[str, Json]  # by output; empty when there were none
-    odds: Mapping[str, Mapping[str, float]]  # by output, of those that were chosen
+    answers: Mapping[str, Json]  # answers by output; empty: none
+    odds: Mapping[str, Mapping[str, float]]  # odds by output, for chosen ones
     fault: str = ""
 
 

@@ -17,7 +17,7 @@ from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.describe.facts import entries_of
 from bt_runtime.types import Json, Task, Verdict
 
-NO_WORLD = ""  # in place of a suite's name
+NO_WORLD = ""  # stands for "no world" in place of a suite's name
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _TASK: Schema = {
     "type": "object",

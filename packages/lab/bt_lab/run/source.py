@@ -21,7 +21,7 @@ class Source(NamedTuple):
     tasks: list[Task]
     world: dict[str, Json]  # the options that the world is opened with
     before: str = ""  # of tasks without a world: Python that is called before each episode
-    python: Sequence[str] = ()  # that such tasks name
+    python: Sequence[str] = ()  # Python files that such tasks name
 
 
 def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> Source:

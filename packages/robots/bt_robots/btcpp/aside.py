@@ -63,7 +63,7 @@ class Head(NamedTuple):
     """The comments at the head of a tree that restore its XML."""
 
     attributes: dict[str, str]
-    ids: dict[str, str]  # of skills: kind → ID
+    ids: dict[str, str]  # skill's kind → ID
     model: list[Element]
 
 

@@ -45,8 +45,8 @@ class ElementWriter:
         self.ids = aside.head(tree.text).ids
         self.told: set[int] = set()
         self.added: set[str] = set()  # entries that only the XML has
-        self.apart: set[int] = set()  # what must be an element of its own: its guard is tested before it
-        self.after: set[int] = set()  # what writes when it has ended
+        self.apart: set[int] = set()  # nodes that need an element of their own for their guard
+        self.after: set[int] = set()  # nodes that write when they have ended
 
     def remarks(self, line: int) -> list[str]:
         """Returns the comments right above a line; each is returned once."""

@@ -42,10 +42,10 @@ class _Export:
     def __init__(self, tree: TreeSpec) -> None:
         self.main = tree
         self.trees: dict[str, TreeSpec] = {}
-        self.sorts: dict[str, str] = {}  # of skills: how they were used
-        self.models: dict[str, Model] = {}  # of other libraries' nodes that were used
+        self.sorts: dict[str, str] = {}  # skill → how it was used
+        self.models: dict[str, Model] = {}  # models of used nodes of other libraries
         self.refusals = Refusals()
-        self.ids: dict[str, str] = {}  # of skills whose ID is no name here
+        self.ids: dict[str, str] = {}  # IDs of skills that are no names here
         todo = [tree]
         while todo:
             each = todo.pop()

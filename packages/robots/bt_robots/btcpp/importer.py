@@ -30,7 +30,7 @@ MOST_MODELS = 2_000
 MOST_PORTS = 500  # most ports of one node kind
 SPLIT = "import them in parts, each with its own main tree"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEPT = {"ID", "_version", "_fullpath", "_description", STUB}  # of a tree: said by other means
+_KEPT = {"ID", "_version", "_fullpath", "_description", STUB}  # attributes of a tree that are kept by other means
 NOWHERE = Place("", 0, 0)
 
 
@@ -65,7 +65,7 @@ class _Import:
         known = Known(self.models, self.kinds, self.names, enums, report, forms, self.entries(), self.outer, offers)
         stubs = known._replace(report=Report())  # nothing of a stub stands in a file
         self.nodes = {id: Nodes(t, stubs if t.get(STUB) else known) for id, t in sources.trees.items()}
-        self.calls: dict[str, list[Any]] = {}  # by the tree that is called
+        self.calls: dict[str, list[Any]] = {}  # calls by the tree that is called
         self.callers: dict[str, set[str]] = {}
         for id, nodes in self.nodes.items():
             for call in nodes.calls:

@@ -19,11 +19,11 @@ ENTRY = re.compile(r"\{\s*(@?[^{}\s]+|=)\s*\}")
 
 
 class Port(NamedTuple):
-    name: str  # as the XML has it
+    name: str  # as in the XML
     direction: str = "in"  # `in`, `out`, `both`
     type: str = "any"  # ours
     foreign: str = ""  # the C++ type, where ours says less
-    default: str | None = None  # as the XML has it
+    default: str | None = None  # as in the XML
     about: str = ""
     reads: str = ""  # the type by which texts are read, where one of them does not fit and the port is `any`
     follow: bool = False  # is it told anew while it runs: `follow="true"`, a word of ours in models

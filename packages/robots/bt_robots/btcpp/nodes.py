@@ -54,13 +54,13 @@ def form_of(model: Model) -> Form:
 class Known(NamedTuple):
     """The data shared by all trees of an import."""
 
-    models: Mapping[str, Model]  # of every node that is none of the built-in ones
-    kinds: Mapping[str, str]  # its ID → the name of its kind
+    models: Mapping[str, Model]  # models of nodes that are not built in
+    kinds: Mapping[str, str]  # ID → the name of the kind
     trees: Mapping[str, str]  # ID → name of the tree here
     enums: Mapping[str, float]
     report: Report
-    forms: Mapping[str, Form]  # by ID
-    entries: Names  # of entries that are called there what is no name here
+    forms: Mapping[str, Form]  # forms by ID
+    entries: Names  # names for entries whose name there is none here
     shared: Mapping[str, str]  # trees that are called → what an entry of the outermost tree is called in them
     offers: Mapping[str, Mapping[str, Port]]  # the ports of trees, by the models of the files
 

@@ -20,7 +20,7 @@ class Refusals:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.sorts: dict[str, str] = {}  # of the stand-ins, by their ID
+        self.sorts: dict[str, str] = {}  # sorts of stand-ins by their ID
 
     def add(self, file: str, span: Span, text: str) -> None:
         line = f"{file}:{span.line}:{span.column}: {text}"

@@ -33,15 +33,15 @@ class Said(NamedTuple):
     rank: float = 9
     truth: bool = False
     test: tuple[str, str, str] | None = None  # one comparison: left, sign, right
-    denied: Said | None = None  # what stands after its `not`
+    denied: Said | None = None  # the operand of a leading `not`
 
     def within(self, rank: float) -> str:
         return self.text if self.rank >= rank else f"({self.text})"
 
 
 class Script(NamedTuple):
-    sets: dict[str, Said]  # what it writes, in order
-    value: Said | None  # of its last statement, when that writes nothing
+    sets: dict[str, Said]  # entries that it writes, in order
+    value: Said | None  # value of its last statement, if that writes nothing
 
 
 def negated(said: Said, asked: bool = True) -> Said:
@@ -82,7 +82,7 @@ def in_order(reads: Mapping[str, Collection[str]]) -> list[str] | None:
 
 class _Parser:
     def __init__(self, code: str, enums: Mapping[str, float], asked: bool = False) -> None:
-        self.asked = asked  # is only its truth wanted
+        self.asked = asked  # only its truth is wanted
         self.enums, self.known, self.deep = enums, dict[str, Said](), 0
         self.tokens: list[tuple[str, str]] = []
         at = 0

@@ -29,7 +29,7 @@ class Given:
         self.shared = set[str]()  # entries of the outermost tree
         self.left = {name: text for name, text in element.attributes.items() if name not in BOOKKEEPING}
         self.reads, self.writes = set[str](), set[str]()
-        self.notes: list[str] = []  # in what its meaning changed
+        self.notes: list[str] = []  # how its meaning changed, in words
         self.gone = ""  # why it could not be said at all
 
     def take(self, *names: str, default: str = "") -> str:

@@ -107,7 +107,7 @@ class Sources:
     def __init__(self, path: Path, extra: Iterable[str], report: Report, include: Sequence[Path] = ()) -> None:
         self.report, self.many = report, path.is_dir()
         self.trees: dict[str, Element] = {}
-        self.files: dict[str, Path] = {}  # of trees
+        self.files: dict[str, Path] = {}  # file of each tree
         self.renamed: dict[Path, dict[str, str]] = {}  # file or folder → IDs that mean another tree there
         self.own: dict[str, Model] = {}
         self.main, self.version4 = "", True

@@ -41,7 +41,7 @@ class Hooks:
 
     def __init__(self, run: Run, allowed: bool, place: Callable[[int], str | None]) -> None:
         self.run, self.allowed, self.place = run, allowed, place
-        self.reached: deque[int] = deque()  # by uid, until it is told
+        self.reached: deque[int] = deque()  # uids of reached nodes, until they are told
         self._hooks: dict[int, Hook] = {}
         self._held: set[int] = set()
         self._lock = threading.Lock()

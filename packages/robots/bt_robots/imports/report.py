@@ -31,7 +31,7 @@ class ReportRow(NamedTuple):
     place: Place
     what: str  # `<Sequence>`, or `_skipIf` of one
     state: State  # the same meaning; another one, or a guess; no meaning for a tick; not at all
-    became: str  # what it is now, and why
+    became: str  # what the node became, and why
 
 
 class Report:

@@ -13,7 +13,7 @@ class SkillStub(NamedTuple):
     """A leaf that somebody writes by hand."""
 
     kind: str
-    params: dict[str, Json]  # as a manifest has them
+    params: dict[str, Json]  # parameters as a manifest has them
     outputs: dict[str, Json]
     follow: list[str]
     instant: bool

@@ -124,7 +124,7 @@ class OwnClass:
 
     def __init__(self, node: ast.ClassDef, scope: NameScope, bases: list[Value]) -> None:
         self.node, self.scope, self.bases = node, scope, bases
-        self.made = False  # has an object of it been made
+        self.made = False  # an object of the class has been made
         self.place = scope.module.place(node)
 
     @property
@@ -183,7 +183,7 @@ class Behaviour:
         self.attributes: dict[str, Value] = {}
         self.reads: dict[str, None] = {}  # keys of the blackboard
         self.writes: dict[str, None] = {}
-        self.notes: list[str] = []  # what differs, or was guessed
+        self.notes: list[str] = []  # differences and guesses, in words
         self.became = ""  # what it is now, when its kind alone does not say so
         self.unread: Unread | None = None
 

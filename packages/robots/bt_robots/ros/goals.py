@@ -103,7 +103,7 @@ class PartsGoal(Goal):
         self.id = uuid4().bytes
         self.lock = threading.RLock()
         self.asking = False  # how it has ended
-        self.wanted = False  # to be cancelled, as soon as it is accepted
+        self.wanted = False  # the goal is to be cancelled once it is accepted
         self.paying = False  # an owed cancel is under way
 
     @property

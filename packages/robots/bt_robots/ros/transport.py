@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 Message = Mapping[str, Json]
-News = Callable[[], object]  # from any thread: there is something new to look at
+News = Callable[[], object]  # called from any thread when there is something new
 # of a goal: sent; accepted; rejected; and how it has ended. `lost`: nobody knows any more
 State = Literal["sent", "accepted", "rejected", "succeeded", "aborted", "canceled", "lost"]
 OPEN = ("sent", "accepted")
@@ -86,7 +86,7 @@ class ServiceClient(Protocol):
 
 
 class ActionClient(Protocol):
-    rings: bool  # is `news` told as well when its server comes or goes
+    rings: bool  # `news` is also called when its server comes or goes
 
     def ready(self) -> bool: ...
     def outage(self) -> str: ...

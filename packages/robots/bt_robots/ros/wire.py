@@ -37,7 +37,7 @@ def mangled(name: str) -> str:
 
 class Node(NamedTuple):
     domain: int
-    session: str  # its id
+    session: str  # the session's id
     name: str
 
     @property

@@ -72,7 +72,7 @@ class Heartbeat(Gate, Closing):
         self.count = self.late = 0  # beats sent; beats that were dropped
         self._send, self._close = _opened(self.place, run)
         self._began = self._last = -math.inf
-        self._beat: tuple[float, int] | None = None  # when the tick began that is to be told, and its number
+        self._beat: tuple[float, int] | None = None  # (start of the tick to be told, its number)
         self._news = threading.Condition()
         self._over = False
         self._failed = ""

@@ -38,7 +38,7 @@ class ServerConfig:
     url: str = ""
     env: Mapping[str, str] | None = None
     headers: Mapping[str, str] | None = None
-    tools: frozenset[str] | None = None  # None: those that a manifest names
+    tools: frozenset[str] | None = None  # allowed tools; None: those that a manifest names
     timeout: float = TIMEOUT
     start: float = START
     most: int = MOST

@@ -74,11 +74,11 @@ async def web(config: ServerConfig) -> AsyncIterator[Any]:
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds between two attempts to start
 STEADY = 60.0  # seconds after which a server that broke counts as sound before
 MOST_TOOLS = 500
-MOST_PAGES = 20  # of a list of tools
-MOST_QUESTIONS = 5  # of a server during one call
+MOST_PAGES = 20  # pages of a list of tools
+MOST_QUESTIONS = 5  # questions of a server during one call
 SLOW = "give it more time in btr.yaml: `timeout:` for a call, `start:` until it is ready"
 LOOK = "start its command by hand, and look at what it says"
-TOLD = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")  # what an agent is shown
+TOLD = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")  # an agent is shown these
 Elicit = Callable[[str, Any], Awaitable[tuple[str, Mapping[str, Any]]]]  # message, form → action, content
 
 
@@ -107,7 +107,7 @@ class Link:
         self.allowed: dict[str, str] = {}  # tool → its digest when it was first used in this run
         self.stale = False  # the server said that its tools have changed
         self.delay, self.next, self.began = 0.0, 0.0, 0.0
-        self.elicit: Elicit | None = None  # of the call that has been waiting longest
+        self.elicit: Elicit | None = None  # asks the person, for the call that has waited longest
         self.pipe: Pipe | None = None
 
     # Calls -----------------------------------------------------------------------------------

@@ -22,15 +22,15 @@ class Foreign(NamedTuple):
     name: str
     about: str
     params: Any  # JSON Schema
-    outputs: Any = None  # the same, or None
+    outputs: Any = None  # schema of its outputs, or None
     repeatable: bool = False  # once more does no harm
-    seen: str = ""  # its digest
+    seen: str = ""  # digest of the tool as it was seen
 
 
 class Written(NamedTuple):
     text: str
     skills: list[str]
-    notes: list[str]  # what was left out, and what was refused
+    notes: list[str]  # what was left out or refused, in words
 
 
 def manifest(name: str, about: str, impl: str, tools: Iterable[Foreign], known: Registry, schema: str = "") -> Written:

@@ -19,7 +19,7 @@ TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean"
 MOST_ABOUT = 160  # characters of a description that a manifest keeps
 MOST_FIELDS = 40
 MOST_CHOICES = 100
-REFERENCES = 8  # that are followed one after another
+REFERENCES = 8  # references followed one after another
 HELD = frozenset({"type", "description", "title", "default", "enum", "const", "minimum", "maximum", "anyOf", "oneOf",
                   "$ref", "items", "properties", "required", "additionalProperties", "examples"})  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z]+(?:[ _][A-Za-z]+)*[.]?")  # needs no quotes

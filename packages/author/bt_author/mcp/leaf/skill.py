@@ -29,7 +29,7 @@ RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 SERVICE = "mcp_servers"
 MOST_TEXT = 20_000  # characters of a text that is kept
 MOST_SAID = 500  # characters of a failure
-DEPTH = 32  # of structured results
+DEPTH = 32  # levels of structured results
 TEXT = "text"  # the output that holds a tool's text
 
 

@@ -8,7 +8,7 @@ from bt_runtime.language.faults.diagnostic import Diagnostic, Fix
 from bt_runtime.types import Json
 
 MOST_FAULTS = 20
-MOST_FIXES = 2  # of one fault
+MOST_FIXES = 2  # fixes told of one fault
 
 
 def line(fault: Diagnostic) -> str:

@@ -21,9 +21,9 @@ from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
 from bt_runtime.types import Json
 
 MOST_TICKS = 2_000
-MOST_SECONDS = 86_400.0  # of the tree's time
+MOST_SECONDS = 86_400.0  # seconds of the tree's clock
 PATIENCE = 20.0  # seconds of this machine's time
-MOST_LINES = 400  # of a story
+MOST_LINES = 400  # lines of a story
 LONGEST_ROUND = 12  # lines that are told once when they repeat
 CHUNK = 50  # ticks between two looks at this machine's clock
 _RESULTS = {"success": SUCCESS, "failure": FAILURE, "running": RUNNING}

@@ -23,7 +23,7 @@ FIELDS = ("tree", "first", "second", "text")  # parameters that hold a whole tex
 
 @dataclass
 class Drafts:
-    texts: dict[str, str] = field(default_factory=dict)  # by name, the oldest first
+    texts: dict[str, str] = field(default_factory=dict)  # texts by name, the oldest first
 
     def keep(self, text: str) -> str:
         """The text's name: the same text has the same name, in every session."""
@@ -76,7 +76,7 @@ class Site:
     root: Path
     allow: frozenset[str] = frozenset()
     show: Callable[[str], object] = _quiet
-    log: list[str] = field(default_factory=list)  # what was written in this session
+    log: list[str] = field(default_factory=list)  # files written in this session, in words
     drafts: Drafts = field(default_factory=Drafts)
     agreed: set[str] = field(default_factory=set)  # questions that the person has said yes to, and that were not used
 

@@ -18,7 +18,7 @@ class Tool(NamedTuple):
     params: Mapping[str, Schema]
     run: Callable[..., Answer]
     required: tuple[str, ...] = ()
-    reads: bool = True  # it changes nothing
+    reads: bool = True  # true: the tool changes nothing
     returns: Mapping[str, Schema] = {}
     confirm: Callable[[Site, Mapping[str, Any]], str] | None = None  # the question to a person; "": none
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 class Holding(NamedTuple):
     """The last message about a place."""
 
-    robot: str = ""  # who holds it; "": nobody
+    robot: str = ""  # robot that holds the place; "": none
     revision: int = 0
-    process: str = ""  # which process of that robot wrote it
+    process: str = ""  # process of that robot that wrote the claim
     wants: tuple[str, ...] = ()  # the places that its holder waits for
     note: str = ""  # the reason of whoever freed it
 

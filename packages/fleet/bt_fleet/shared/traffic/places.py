@@ -38,7 +38,7 @@ class Stretch:
     def __init__(self, route: tuple[str, ...]) -> None:
         self.route = route
         self.granted = False
-        self.why = "its places are asked for"  # while it is not granted
+        self.why = "its places are asked for"  # reason told while the place is not granted
         self.circle: tuple[str, ...] = ()  # the robots that wait for each other, this one first
         self.failed = ""  # why it cannot be granted, or is granted no more
         self.end = ""  # "arrived" or "stopped"

@@ -39,7 +39,7 @@ class Facts:
         self.run = Run(tree, clock=clock, services=services) if tree is not None else None
         self.measured = -math.inf  # the time, by the run's clock, at which what is known was so
         self._next = self._begun = -math.inf
-        self._soon = False  # it is to look again once it has ended
+        self._soon = False  # look again once the present look has ended
         self._ends = False  # the tree has succeeded once: it looks and ends; else it goes on, and writes as it goes
         self._old: dict[str, int] = {}  # the writes before the tree has failed, by the stamp of each entry
         self._told: set[str] = set()

@@ -29,7 +29,7 @@ class Progress(NamedTuple):
     done: int = 0  # steps of the queue
     beside: int = 0  # NONE actions
     failed: str = ""
-    statuses: Mapping[int, str] = {}  # of actions that have begun, by their numbers
+    statuses: Mapping[int, str] = {}  # status of begun actions, by number
     whys: Mapping[int, str] = {}
 
 
@@ -38,17 +38,17 @@ class Journey:
 
     def __init__(self, order: Message | None = None, notes: Message | None = None) -> None:
         self.order, self.update = "", 0
-        self.nodes: list[dict[str, Any]] = []  # of the order, with those of the horizon, from the first on
+        self.nodes: list[dict[str, Any]] = []  # nodes of the order and its horizon, from the first on
         self.edges: list[dict[str, Any]] = []
         self.base_end: list[Any] = []  # the last released node, where an update begins: its id and sequence
         self.last: list[Any] = ["", 0]  # the node that was reached last before this order
-        self.placed: list[Any] = []  # where an `initPosition` has put the vehicle after it
-        self.steps: list[list[Any]] = []  # of the tree
-        self.actions: list[list[Any]] = []  # of the order: the number, the id and the type of each
-        self.given: dict[str, Any] = {}  # what the master control has said of each action, by its number
+        self.placed: list[Any] = []  # positions set by `initPosition`
+        self.steps: list[list[Any]] = []  # steps of the tree
+        self.actions: list[list[Any]] = []  # [number, id, type] of each action of the order
+        self.given: dict[str, Any] = {}  # actions as the master control sent them, by number
         self.next, self.beside = 0, 0  # numbers for the next step, and of NONE actions
         self.dropping: list[str] = []  # while the order ends before its time: why, and the type of error; [] otherwise
-        self.over = False  # it has ended before its time
+        self.over = False  # the order has ended before its time
         self.fixed: dict[str, list[str]] = {}  # status and reason of each action then, by its number
         self.instants: dict[str, dict[str, Any]] = {}
         self.running: dict[str, int] = {}  # instant actions that steps do, with their numbers

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     kind: Literal["drive", "acts", "beside", "instant"]
     at: int  # its number in the queue; of a NONE action: the number that it waits for
-    node: Json = None  # of a drive
+    node: Json = None  # target node of a drive
     edge: Json = None
     acts: Sequence[int] = ()  # the numbers of its actions
     before: int = 0  # NONE actions that must have ended first
@@ -77,7 +77,7 @@ class Steps:
     def __init__(self, first: int = 0, beside: int = 0, actions: int = 0) -> None:
         self.next, self.beside = first, beside
         self.made: list[Step] = []
-        self.actions: dict[int, Message] = {}  # by their numbers
+        self.actions: dict[int, Message] = {}  # actions by number
         self._numbers = actions
 
     def take(self, first: Message, edges: Sequence[Message], nodes: Sequence[Message], begin: bool) -> None:

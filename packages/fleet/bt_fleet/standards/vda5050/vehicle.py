@@ -39,7 +39,7 @@ LOOK = 0.02  # seconds between two looks at what is stopping
 AHEAD = 8  # steps of the queue that are in the tree at once: a long order holds up no tick
 MOST = 200_000  # bytes of a message
 DRIVEN = ("AUTOMATIC", "SEMIAUTOMATIC")  # the modes in which a master control may send orders
-ALWAYS = ("agvPosition", "velocity", "batteryState", "distanceSinceLastNode")  # what changes all the time
+ALWAYS = ("agvPosition", "velocity", "batteryState", "distanceSinceLastNode")  # fields that change all the time
 _LOG = logging.getLogger(__name__)
 
 
@@ -85,7 +85,7 @@ class Vehicle:
         self._asked: dict[str, Request] = {}  # grafts of steps that are requested, and not made yet
         self._begun: set[int] = set()  # actions at work: a skill of theirs has begun
         self._stood: float | None = None  # since when no drive is at work or stopping; None: one is
-        self._turned = -math.inf  # when a drive has begun or ended last
+        self._turned = -math.inf  # moment at which a drive last began or ended
         self._turn: tuple[Json, ...] = ()
         self._due = -math.inf
         self._told: dict[str, Json] = {}  # the state that was published last
