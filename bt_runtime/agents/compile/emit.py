@@ -73,7 +73,7 @@ class TreeWriter:
             if self.forms and any(covered(form, self.forms.values()) for form in case.forms):
                 continue
             if case.name in self.calls.once:
-                self.cases.append(case)  # written where it is called
+                self.cases.append(case)  # this case is written in the tree that calls it
                 continue
             self.leave = f"{{{LEAVE}}}" if case.name in self.calls.leaving else None
             self.sure = frozenset()

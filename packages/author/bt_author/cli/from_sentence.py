@@ -24,7 +24,7 @@ MOST_STORY = 12  # lines of the story that are shown
 
 
 def run(args: argparse.Namespace, root: Path, name: str, files: Mapping[Path, str]) -> Mapping[Path, str] | None:
-    """The file with the draft as its text, after a yes; None when the person does not want it."""
+    """Drafts the tree and asks the person. Returns the file with its text after a yes, None after a no."""
     path, empty = next(iter(files.items()))
     rounds = ROUNDS if args.rounds is None else args.rounds
     if not 1 <= rounds <= 20:
