@@ -234,4 +234,5 @@ def _where(place: Place) -> str:
 
 
 def one_line(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)[:100].rstrip(".")
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return plain.rstrip(".") if len(plain) <= 100 else f"{plain[:99]}…"
