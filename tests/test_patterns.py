@@ -24,6 +24,7 @@ MADE = {
     "bt_runtime.language.schema_quick": "the names that our own schemas allow: runs of one class of characters",
     "bt_runtime.run.debug.pattern": "what an author writes about the paths of their own tree",
     "bt_runtime.language.checks.entries": "a name as it stands, between two ends of words",
+    "bt_robots.btcpp.element_writer": "the same",
     "bt_author.lsp.outline": "the same",
     "bt_author.edit.across": "the same",
     "bt_lab.distill.called": "the marks of a template's calls as they stand, with the texts between them",

@@ -130,7 +130,7 @@ class Leaf:
         """The first line of the class's docstring."""
         text = ast.get_docstring(self.cls.node) if self.cls is not None else ""
         first = " ".join((text or "")[:1_000].split("\n\n")[0].split()).rstrip(".:!")
-        first = re.sub(r":[a-z:]+:`[~.]?([^`<]*)[^`]*`", r"\1", first)
+        first = re.sub(r":[a-z:]{1,30}:`[~.]?([^`<]{0,200})[^`]{0,200}`", r"\1", first)
         return first if first and first.isprintable() and not set(first) & set("{}") and len(first) <= 200 else ""
 
     def told(self) -> str:
