@@ -63,7 +63,7 @@ class TapedActivity(Wrapping):
     def again(cls, tape: Tape, start: Start, action: Action, entry: SkillEntry | None, kept: dict[str, Json]) -> Self:
         """Returns the action as a run that is made again has it between its beginning and what came next; `kept`: what
         the journal's state says of it."""
-        broken, tape.broken = tape.broken, True  # its beginning was read long ago
+        broken, tape.broken = tape.broken, True  # on the tape the beginning stands far behind
         try:
             found = cls(tape, start, action, entry)
         finally:

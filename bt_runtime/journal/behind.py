@@ -12,7 +12,7 @@ from bt_runtime.journal import opening
 from bt_runtime.journal.layout import Event, checksum
 from bt_runtime.types import Json
 
-OPENING = frozenset({"begin", "ask", "seek", "question", "open", "instant"})  # with these a job gets its number
+OPENING = frozenset({"begin", "ask", "seek", "question", "open", "instant"})  # events that number a job
 
 
 class Behind(NamedTuple):

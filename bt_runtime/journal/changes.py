@@ -25,7 +25,7 @@ _PLAIN = (str, bool, type(None))
 class Changes:
     def __init__(self, tape: Tape, context: Context, engine: Engine) -> None:
         self.tape, self.context, self.engine = tape, context, engine
-        self.patches = Patches(LONG)  # only the thread that writes uses them
+        self.patches = Patches(LONG)  # used only by the writing thread
         self.remaking = False  # something that others did is being done again
 
     def written(self, written: Written) -> None:

@@ -15,7 +15,7 @@ from bt_runtime.language.project import plugins
 
 RUNS = "runs"
 EVENTS = ".jsonl"  # a file of a page's events
-UNFINISHED = (".rebuilding", ".rebuilt")  # what a process that was killed while it rebuilt a journal leaves beside it
+UNFINISHED = (".rebuilding", ".rebuilt")  # files left by a process that was killed while it rebuilt a journal
 MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 

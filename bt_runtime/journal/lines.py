@@ -111,7 +111,7 @@ class Following:
 
     def close(self) -> None:
         for follower in self.all:
-            with suppress(Exception):  # its faults were told while it followed
+            with suppress(Exception):  # faults were told while the lines were followed
                 follower.close()
 
     def _tell(self, line: Line, size: int) -> None:

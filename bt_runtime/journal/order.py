@@ -11,9 +11,9 @@ from bt_runtime.journal.layout import Event
 
 _ASKED = "clock world ask answer begin done told seek found question reply open opened news stopped instant"
 ASKED = frozenset(_ASKED.split())
-OUTSIDE = frozenset({"write", "change", "halt", "late", "debug", "forked"})  # what others did, between two ticks
+OUTSIDE = frozenset({"write", "change", "halt", "late", "debug", "forked"})  # acts of others between two ticks
 TAPED = ASKED | OUTSIDE
-DONE_TO_IT = frozenset({"write", "unset", "change", "halt"})  # what others than nodes do to a run, also within a tick
+DONE_TO_IT = frozenset({"write", "unset", "change", "halt"})  # acts of others than nodes on a run, also within a tick
 STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
 
 

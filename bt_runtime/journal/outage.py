@@ -88,7 +88,7 @@ class WriteFailure(NamedTuple):
 
     tick: int  # the last of which something was written
     why: str
-    careful: bool = False  # may something that must not be done twice have begun since
+    careful: bool = False  # an action that may not be done twice may have begun since
     ended: str = ""  # how the run ended, unrecorded
     final: bool = False  # more came than could be kept: what is missing will stay missing
 

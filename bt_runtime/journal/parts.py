@@ -24,7 +24,7 @@ class Taping(Protocol):
     """The tape as a part sees it: it records answers from outside, or returns recorded ones."""
 
     broken: bool
-    path: Path | None  # of the journal; None for a run that has no file, and in a pure replay
+    path: Path | None  # the journal's file; None for a run without one, and in a pure replay
 
     @property
     def writer(self) -> object | None:
@@ -87,7 +87,7 @@ class JournalPart:
 
 class Registered(NamedTuple):
     parts: Mapping[str, JournalPart]
-    faults: tuple[str, ...]  # of parts that cannot be loaded
+    faults: tuple[str, ...]  # faults of parts that cannot be loaded
 
 
 def registered() -> Registered:

@@ -56,7 +56,7 @@ class Recording:
     """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too, and `behind`
     tells what is known of them. `held`: the reader holds the journal's lock, so that nobody writes it."""
 
-    head: dict[str, Json]  # what the run was made of
+    head: dict[str, Json]  # texts, settings and versions that the run was made of
     end: End
     events: list[Event]
     ticks: dict[int, str]
@@ -64,14 +64,14 @@ class Recording:
     nodes: list[NodeRow]
     texts: Whole
     sum: int  # the chained checksum of the last event
-    begins: KeptState | None = None  # where the reading begins, if not at the run's beginning
+    begins: KeptState | None = None  # the kept state from which reading begins, if not the run's beginning
 
     def __init__(self, path: Path, held: bool = False, near: float = 0) -> None:
         """`near`: reads on from the latest state that the run has kept before this tick, if it has kept one."""
         self.path, self.held, self.near = path, held, near
         self._read()
         if self.damage and self._live:
-            self._read()  # its run went on just as we began to read
+            self._read()  # read again: the run wrote while we began
         if self.torn:
             self._to_last_whole_decision()
 
@@ -164,7 +164,7 @@ class Recording:
         self.damage, self.torn, self.behind = "", False, Behind()
         self.events, self.nodes, self.sum = [], [], 0
         self.ticks, self.times = {}, {}
-        self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
+        self.lengths: Counter[str] = Counter()  # kind → characters of its events' texts
         self.texts = Whole()
         self.latest = TickRow(-1, 0.0, "")
         with opening.opened(self.path) as connection:

@@ -78,16 +78,16 @@ class Recorder(Gate):
         self.since = 0  # the tick from which on changes of status are written
         self.states: StateKeeper | None = None
         self.changed = False  # forked, or changed by a debugger: kept states lack that
-        self.around = Kept()  # what the parts keep, or a replayed head says of them
+        self.around = Kept()  # what parts keep, or a replayed head tells of them
         self.path: Path | None = None
         self.entries: list[SkillEntry] | None = None
-        self.offered: list[SkillEntry] = []  # of sentences that no tree lists
+        self.offered: list[SkillEntry] = []  # skills that no tree lists, offered by agents
         self.rows = Rows()
         self.first: Reshaped | None = None  # the tree before the first tick
         self.spent: dict[str, int] = {}  # the budget as noted last
         self.ticks = 0  # the latest that was told
         self.closed = self.judged = self.over = False
-        self.stack = ExitStack()  # what has to be there for as long as the run
+        self.stack = ExitStack()  # closes with the run
         self.following = Following(self._warn)
 
     def name_of(self, name: str) -> str:
@@ -332,7 +332,7 @@ class Recorder(Gate):
         """Writes the notes of new nodes before their rows, so that a reader of a row finds its notes."""
         for kind, told in shapes(shape):
             self.tape.note(kind, told)
-        for text, facts in known(shape):  # of few nodes at once: a graft that is long gone leaves none in the queue
+        for text, facts in known(shape):  # of few nodes now: the queue keeps no nodes alive
             self.tape.note("facts", facts() if len(shape.nodes) <= FEW else facts, text)
         rows = self.rows.of(shape, tick)
         if rows and self.tape.writer is not None:
@@ -341,7 +341,7 @@ class Recorder(Gate):
     def _noted(self, tick: Tick) -> None:
         for kind, told in notes(tick):
             self.tape.note(kind, told)
-        if tick.number == self.ticks:  # not a tick, but a halt between two
+        if tick.number == self.ticks:  # no tick, but a halt between two
             if tick.halts and not self.changes.remaking:
                 why = tick.halts[0][1]
                 self.tape.put("halt", {"by": why.by, "reason": why.reason})

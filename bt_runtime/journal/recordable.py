@@ -25,7 +25,7 @@ class Given(TypedDict):
     recall: bool
     strict: bool
     hz: float | None
-    model: object  # of any form that `Run` takes
+    model: object  # the model in any form that `Run` takes
     memory: object
     services: Mapping[str, object] | None
 

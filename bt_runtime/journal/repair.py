@@ -55,7 +55,7 @@ def _kept(file: Path, to: Path) -> None:
     to.unlink(missing_ok=True)
     try:
         os.link(file, to)
-    except OSError:  # not every file system has links
+    except OSError:  # a file system without links
         shutil.copyfile(file, to)
         with to.open("rb") as copy:
             os.fsync(copy.fileno())

@@ -83,7 +83,7 @@ class Digest(Protocol):
 
 def _sha256(data: bytes) -> Digest:
     """The interpreter's own where it has one: with OpenSSL's come three and a half megabytes."""
-    for name in ("_sha2", "_sha256", "hashlib"):  # from 3.12 on; before it; anywhere
+    for name in ("_sha2", "_sha256", "hashlib"):  # Python 3.12 and later; earlier; any
         with suppress(ImportError):
             found: Digest = import_module(name).sha256(data)
             return found
@@ -156,7 +156,7 @@ def _field(
 def given_kept(given: Given, task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
     """What identifies the things that a run was given, its models and memories aside. `task`: it was given one."""
     return {
-        "task": task,  # else the world brought its own
+        "task": task,  # None: the world brought its own task
         "services": {name: class_name(thing) for name, thing in _services(given)},
         "code": [{"file": str(path), "digest": digest(path)} for path in code(trees)],
     }

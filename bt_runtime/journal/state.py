@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 VERSION = 1
 BYTES = 2**19  # noted since the last one, before another is kept
 TIMES = 8  # … and so many times its own size
-NODES = 4_000  # of a tree; the states of larger ones would hold up a tick
+NODES = 4_000  # nodes of a tree; keeping states of larger ones would hold up a tick
 _SPENT = declared(Spending, "STATE")
 _ASIDE: dict[type[Node], frozenset[str]] = {
-    SkillNode: frozenset({"activity", "target"}),  # it is kept by its job; found anew
-    Subtree: frozenset({"tree"}),  # the same as long as its nodes are
+    SkillNode: frozenset({"activity", "target"}),  # the activity is kept by its job; the target is found anew
+    Subtree: frozenset({"tree"}),  # unchanged while its nodes are
 }
 
 
@@ -102,7 +102,7 @@ def _activity(activity: Activity, at: StatePlaces) -> Json:
     """Returns what stands before a running skill, from the outside, and what the tape knows of it."""
     around, here = [], activity
     while not isinstance(here, TapedActivity):
-        if isinstance(here, AsksPerson) and not here.pending:  # from its answer on it only passes on
+        if isinstance(here, AsksPerson) and not here.pending:  # once answered it only passes calls on
             here = here.inner
             continue
         if type(here) not in _AROUND:
@@ -160,7 +160,7 @@ class StateKeeper:
         self.recorder, self.run, self.tape = recorder, recorder.run, recorder.tape
         self.shape = TreeShape(self.run.engine.root)
         self.at = StatePlaces(self.shape.nodes, self.shape.numbers, self.run.context.blackboard.scopes)
-        self.next = BYTES  # of what is noted
+        self.next = BYTES  # noted bytes after which a state is kept
         self.off = self._never()
         self.like = 0 if self.off else _likeness(self.shape)
         self.aside: Json = None

@@ -42,7 +42,7 @@ SETTLE = 2.0  # seconds after which what was committed is also in the file itsel
 class JournalLimits(NamedTuple):
     """The limits on what a journal keeps."""
 
-    bytes: int = 256 * 2**20  # of one journal; beyond it only grafts, halts and results are noted
+    bytes: int = 256 * 2**20  # bytes of a journal, beyond which only grafts, halts and results are noted
     ticks: int = 50_000  # the latest ticks whose status changes are kept
     patience: float = PATIENCE  # seconds that skills wait for a journal that cannot be written
     days: float = 90  # journals in the folder that are older go when a new run begins
@@ -199,7 +199,7 @@ class JournalStore:
         try:
             log = os.open(f"{self.path}-wal", os.O_RDONLY)  # never the file itself: closing it would drop SQLite's lock
         except FileNotFoundError:
-            return  # all of it was copied into the file, which syncs
+            return  # no log: all of it was copied into the file, which syncs
         try:
             os.fsync(log)
         except OSError as error:

@@ -67,16 +67,16 @@ class Tape:
         events: Iterable[Event] = recording.until_full() if recording else ()
         taped = [e for e in events if is_taped(e) and not _known(e, recording)]
         notes = [e for e in events if not is_taped(e) and e.kind not in STANDING and e.kind != STATE]
-        self.inside = places(taped, notes)  # by the number of the event
+        self.inside = places(taped, notes)  # number of an event → where it stands within its tick
         self.events = deque(in_order(taped))
         self.told = Counter((e.tick, e.kind) for e in notes)  # written already
         self.writes = deque(e for e in notes if e.kind == WRITES)
         self.noted = (0, 0)  # a tick, and how many of its notes were made again
         self.again: Callable[[str, dict[str, Json]], None] = lambda kind, body: None  # repeats a recorded change
-        self.caller: Caller | None = None  # whose call is being made
-        self.unsure = False  # may the record of an action have been lost
+        self.caller: Caller | None = None  # the caller whose call is being made
+        self.unsure = False  # the record of an action may have been lost
         self.asked_first: set[str] = set()  # the actions that were looked at since, before they were begun
-        self.engine: Counting | None = None  # of the run, once it is recorded
+        self.engine: Counting | None = None  # the run's engine, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
         self.path: Path | None = None  # the journal's file, once there is one
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning

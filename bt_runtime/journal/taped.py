@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.services import Actor, PersonService
 
 T = TypeVar("T")
-_NEVER = {"act", "close"}  # not called through `has`
+_NEVER = {"act", "close"}  # methods that `has` never calls
 CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
 
 

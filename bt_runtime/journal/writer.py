@@ -81,7 +81,7 @@ class Writer:
         self.broken = ""  # why nothing can be written any more
         self.lost = ""  # why the thread has ended before its time
         self.is_full = self.is_shut = False
-        self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
+        self.wrote, self.stirred = 0.0, True  # moment of the last write; more than tick times noted since
         self.unlooked = 0  # bytes written since the last look at the file's size, roughly
         self.flooded = False  # did more come than is kept
         self.closing = self.careful = False  # careful: did an action begin or end since `elsewhere` was last asked
@@ -206,7 +206,7 @@ class Writer:
                 self.stirred, self.wrote = False, time.monotonic()
                 self._flush()
             if not self.broken and self.trouble is None:
-                with suppress(sqlite3.Error):  # what was committed stays in the log
+                with suppress(sqlite3.Error):  # committed rows stay in the log
                     self.store.settle()
             if self.queue:
                 self.wanted.set()
@@ -398,7 +398,7 @@ class Writer:
             told = opening.decoded(found) if isinstance(found, str) else found() if callable(found) else found
             self.following.event(*about, {**opening.writable(kind, told), **texts}, sum(map(len, texts.values())))
         if self.is_full and kind not in ALWAYS:
-            return ""  # it is not written
+            return ""  # the journal is not written
         body = told if isinstance(told, str) else written(kind, told() if callable(told) else told)
         for name, text in texts.items():
             number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")

@@ -38,7 +38,7 @@ class Resources:
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
         self.recall = recall
         self.opened: list[Model | Memory] = []
-        self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
+        self.judged: Verdict | None = None  # the world's recorded verdict, in a run that is made again
         self.notebook: Notebook | None = None
         self.named = model, memory
         self.models: dict[str, Model] = {}

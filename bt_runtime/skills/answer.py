@@ -18,7 +18,7 @@ _TRUTHS = frozenset({"bool", "bool_", "torch.bool"})  # dtypes of array librarie
 
 class EndedAnswer(NamedTuple):
     status: Status
-    value: object = None  # what the skill returned besides its status
+    value: object = None  # value that the skill returned besides its status
     feedback: str = ""
 
 

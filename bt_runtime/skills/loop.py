@@ -34,7 +34,7 @@ class Work:
 
     def cancel(self) -> None:
         self._told = True
-        with suppress(RuntimeError):  # that loop was closed: nothing runs on it any more
+        with suppress(RuntimeError):  # the loop was closed: nothing runs on it any more
             self.loop.call_soon_threadsafe(self._cancel)  # never in the tick: it may read a source file
 
     def _begin(self) -> None:
@@ -100,7 +100,7 @@ def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     try:
         loop.call_soon_threadsafe(call)
     except RuntimeError:
-        call()  # that loop was closed: nothing runs on it any more
+        call()  # the loop was closed: nothing runs on it any more
 
 
 class Loop:

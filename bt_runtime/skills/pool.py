@@ -104,7 +104,7 @@ class Pool:
                 self._idle.append(bell)
                 return None
             _, job = self._jobs.popleft()
-            start = bool(self._jobs) and not self._called and self._call()  # this job may take long
+            start = bool(self._jobs) and not self._called and self._call()  # a further thread: this job may take long
         if start:
             with suppress(RuntimeError):  # no more threads: the others wait for one of those that are there
                 self._start()

@@ -54,8 +54,8 @@ _ABOUT = frozenset({
 class Skill:
     """A skill with state. There is one object a node; `start` is called each time the node starts."""
 
-    feedback = ""  # what people see while it runs
-    result: Any = None  # what it has found so far, for its outputs: read after each `poll`
+    feedback = ""  # text that people see while it runs
+    result: Any = None  # values for its outputs so far: read after each `poll`
 
     def start(self, *args: Any, **params: Any) -> None:
         """Starts the skill. Must not wait."""

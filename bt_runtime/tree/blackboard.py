@@ -223,7 +223,7 @@ class Blackboard:
         self.faults: deque[tuple[str, Exception]] = deque(maxlen=256)  # scope path, what broke; the engine reports them
         self.stirred = False  # an entry changed inside this tick: nodes that were ticked before it may see it next time
         self._picture: tuple[int, Mapping[str, Mapping[str, Json]]] = (-1, {})
-        self.doubt: Doubt | None = None  # of writes to the root scope from outside the tick; told outside the lock
+        self.doubt: Doubt | None = None  # called for writes to the root scope from outside; never under the lock
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
         """Opens a scope for the subtree at this path. It joins snapshots once it is registered."""
@@ -263,7 +263,7 @@ class Blackboard:
         with self._lock:
             if self._ticker is not None and self._ticker != threading.get_ident():
                 for name, value in change.plain.items():
-                    _guard(change.scope, name, value)  # who writes what does not fit is told so, whenever that is
+                    _guard(change.scope, name, value)  # a wrong value raises at its writer
                 self._inbox.append(change)
                 return
             written = self._put(change)

@@ -116,7 +116,7 @@ class Shape:
 
             splice.replace(parent, old, new)
             if change.name:
-                vars(new)["segment"] = change.name  # also that of a node which had none of its own: it is put back
+                vars(new)["segment"] = change.name  # also for a node that had no name: it may be put back
         self._detach(old, why)
         self._attach(new)
 

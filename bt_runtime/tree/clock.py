@@ -91,7 +91,7 @@ class Manual:
         if woken.is_set():
             return
         if math.isinf(until):
-            woken.wait()  # only a finished job can end this
+            woken.wait()  # until a job ends: nothing else is due
         else:
             self._now = max(self._now, until)
 

@@ -55,7 +55,7 @@ class Context:
         self.loop = Loop()  # the event loop of async skills
         self.resources = ResourceLocks()  # locks of what skills use, held until they have stopped
         self.leaving = ExitStack()  # closes with the run what nodes opened for all of it
-        self.halting = Halt("", "")  # while nodes are being halted: why
+        self.halting = Halt("", "")  # reason, while nodes are being halted
         self.halted, self.halting_in = 0, 0  # how often a part of the tree was halted or reset; in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False

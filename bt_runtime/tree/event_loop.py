@@ -35,7 +35,7 @@ async def asleep(runner: Runner, until: float) -> None:
         try:
             await loop.run_in_executor(None, clock.wait, runner.woken, until)
         finally:
-            runner.woken.set()  # if this was cancelled, so is what waits in the thread
+            runner.woken.set()  # a cancelled wait ends the wait in the thread too
         return
     rung = asyncio.Event()
     leave = runner.woken.listen(lambda: loop.call_soon_threadsafe(rung.set))

@@ -93,9 +93,9 @@ class Node(Steppable):
     starts: ClassVar[bool]  # does this class have an `initialise` of its own
     ends: ClassVar[bool]  # … a `terminate`
 
-    resumes: bool = False  # when running, is nothing but its child at `at` ticked
+    resumes: bool = False  # while it runs, only its child at `at` is ticked
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
-    copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
+    copied: ClassVar[bool] = False  # nodes below are made only while it runs, from their spec
     STATE: ClassVar[tuple[str, ...]]  # attributes that a tick leaves in the node: see state.py
     ROUND: ClassVar[tuple[str, ...]]  # … until the next start, which sets it anew
     CACHES: ClassVar[tuple[str, ...]]  # attributes that a tick changes and that hold in every state

@@ -64,13 +64,13 @@ class Services:
 
     # of the run
     person: PersonService | None = None
-    budget: Budget | None = None  # what the whole run may spend
+    budget: Budget | None = None  # budget of the whole run
     seed: int = 0
-    turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
+    turns: dict[int, threading.Lock] = field(default_factory=dict)  # world's identity → lock: one action at a time
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # starts of skills with `at_most`
     scripted_skills: ScriptedSkills | None = None
-    world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
+    world_skills: Sequence[Kind] = ()  # skills of all manifests of the project, whose locks hold even if unlisted
     given: dict[str, Any] = field(default_factory=dict)  # objects that a program gives its own nodes and skills
     equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with
     policy: Any = None  # a `interlocks.Enforcer`: holds the run to its policies

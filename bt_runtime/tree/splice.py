@@ -51,7 +51,7 @@ def replace(parent: Behaviour, old: Behaviour, new: Behaviour) -> None:
         current = parent.current_child is old
         parent.replace_child(old, new)
         if current:
-            parent.current_child = new  # else a memory sequence would begin again, and a selector would break
+            parent.current_child = new  # without it a memory sequence begins again, and a selector breaks
     else:
         foreign: Any = parent  # a decorator
         foreign.children[0] = foreign.decorated = new

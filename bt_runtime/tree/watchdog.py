@@ -46,7 +46,7 @@ class Watchdog:
         self._thread: threading.Thread | None = None
         self._tick = 0  # the one that is being looked at
         self._last = 0.0  # moment of the last look
-        self._since: dict[int, float] = {}  # when a node was first seen in it
+        self._since: dict[int, float] = {}  # node → moment at which this tick was first seen in it
         self._named = False
 
     def start(self) -> None:

@@ -307,5 +307,5 @@ COMMANDS: dict[str, Word] = {
     "help": Word("help", "this", {}, (), _help),
 }  # fmt: skip
 TRAVELLING = frozenset({"back", "fork"})
-LOOKING = frozenset({"check", "source", "why", "print", "status", "help"})  # these change nothing
+LOOKING = frozenset({"check", "source", "why", "print", "status", "help"})  # commands that change nothing
 SHORT = {"b": "break", "c": "continue", "s": "step", "n": "over", "i": "into", "p": "print", "w": "why", "?": "help"}

@@ -292,7 +292,7 @@ class Debugger(Gate):
             self.hits.append(PauseHit(0, path_of(self.stepped.node), ended))
             self.stepped = None
         if self.hits:
-            self.pause_of.begin()  # also in the middle of several steps
+            self.pause_of.begin()  # begins even in the middle of several steps
         if not tick.running:
             self.pause_of.end()  # the run ended: there is no tick to hold
             self.stepped = None

@@ -36,7 +36,7 @@ class GraftAnswer(NamedTuple):
 class Grafts:
     """The checks of the grafts into one tree of a run. This one is no prover: it decides nothing."""
 
-    hint = "pip install 'bt_runtime[author]': it brings the prover"  # what to do about a graft that was not decided
+    hint = "pip install 'bt_runtime[author]': it brings the prover"  # way out for a graft that was not decided
 
     def __init__(self, standing: Standing, properties: Sequence[Property]) -> None:
         self.standing = standing

@@ -135,7 +135,7 @@ class RunEnforcer:
             labels = labels_written(self, node, event)
             self.ledger.written = None
             self.ledger.write(event, labels)
-            self.tell()  # in its tick: the last one has no later
+            self.tell()  # told within the tick: no tick follows the last one
 
     def unset(self, event: Unset) -> None:
         self.ledger.forget(event.scope, event.names)

@@ -79,7 +79,7 @@ def labels_of_name(of: Sources, node: Node, name: str) -> Labels:
     if kind in LOOKING:
         more = ledger.seen | {WORLD}
     if kind == "try":
-        more = UNKNOWN  # what a failed node says of itself may quote anything
+        more = UNKNOWN  # the message of a failed node may quote anything
     return ledger.kept(node, ledger.inputs(node) | more)
 
 
@@ -102,7 +102,7 @@ class Assignments:
         at = (node, node.context.blackboard.begun)
         if self.at != at:
             self.at, self.labels = at, {}
-        if not self.labels or name == next(iter(assigned)):  # or another start in one tick: joined
+        if not self.labels or name == next(iter(assigned)):  # labels of several starts in one tick are joined
             before = self.labels
             self.labels = {n: ledger.value(node, of) | before.get(n, NOTHING) for n, of in assigned.items()}
         return self.labels[name]

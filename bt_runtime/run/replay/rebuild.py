@@ -24,7 +24,7 @@ from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.tree.budget import Budget
 
-TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a project laid out again
+TEXT = "trees/of the run.yaml"  # file for a tree that came as text, in a project laid out again
 
 
 @contextmanager
@@ -184,4 +184,4 @@ def _grafted(run: Run, body: dict[str, Any]) -> None:
         else:
             run.parts.engine.growth.graft(body["how"], path, text, index)
     except BtError:
-        return  # it was refused when it was asked for, too
+        return  # refused in the recorded run too

@@ -85,7 +85,7 @@ class Remade(Closing):
         _nothing_left(self.run, until)
 
     def _end(self) -> None:
-        self.recorder.tape.broken = True  # what the end halts has no counterpart in the recording
+        self.recorder.tape.broken = True  # halts at the end have no counterpart in the recording
         self.run.close()
 
     def close(self) -> None:

@@ -109,7 +109,7 @@ def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
         raise
 
     def keep(line: Line | Notice) -> None:
-        if isinstance(line, Notice) or not line.path:  # what the tree's own nodes log was heard when it was recorded
+        if isinstance(line, Notice) or not line.path:  # the nodes' own lines were heard when recorded
             run._unheard.append(line)
 
     leave = run.parts.context.stream.listen(keep, Line, Notice)
@@ -196,7 +196,7 @@ def _possible(recording: Recording, around: RecordedWorld) -> None:
     broken = outage.marked(recording.path)
     if broken is not None and broken.careful:
         raise CannotResume(f"{name} is {broken}", "later actions are unknown: check the world, then start a new run")
-    if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
+    if not recording.torn:  # all acts are known; other tables only tell how it looked
         return
     careful, doubt = recording.behind
     if careful or (world is not None and world["lasting"]) or (world is None and doubt):

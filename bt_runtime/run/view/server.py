@@ -190,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "bt_runtime"
     sys_version = ""
     timeout = GUEST
-    disable_nagle_algorithm = True  # else the body of an answer waits 40 ms for the reader's word on its head
+    disable_nagle_algorithm = True  # otherwise an answer's body waits 40 ms for the reader to confirm its head
     server: _Http
     unread = True  # the body of this request is not read yet
 

@@ -16,7 +16,7 @@ from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.project import disk, packaged
 from bt_runtime.language.validate import DocumentCheck
 
-CODE = "BT062"  # of every fault in a world's file
+CODE = "BT062"  # the code of each fault in a world's file
 TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
 OPEN: Schema = {"type": [*SCALAR, "null"]}  # … and nothing at all, which is an empty one
 TEXTS: Schema = {"type": "array", "items": TEXT}

@@ -52,12 +52,12 @@ class Rare(Protocol):
 
 @runtime_checkable
 class Outside(Protocol):
-    reads_data: Sequence[Literal["open", "tasks"]]  # which of its calls take `data`, a folder of outside data
+    reads_data: Sequence[Literal["open", "tasks"]]  # calls that take `data`, a folder of outside data
 
 
 @runtime_checkable
 class Parted(Protocol):
-    splits: Sequence[Split]  # which splits its tasks have, where these are not train and eval
+    splits: Sequence[Split]  # splits of its tasks, if not train and eval
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ def check_split(suite: Suite, split: str) -> None:
         raise BtError(f"the world `{suite.name}` has no split `{split}`", f"it has: {', '.join(known)}")
 
 
-_SHARES: Mapping[Split, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # of ten
+_SHARES: Mapping[Split, range] = {"train": range(6), "dev": range(6, 8), "eval": range(8, 10)}  # shares of ten
 
 
 def in_split(name: str, split: Split) -> bool:
@@ -240,7 +240,7 @@ class Origin(NamedTuple):
     options: Mapping[str, Json] = {}
 
 
-_opened: dict[int, tuple[weakref.ref[Any], Origin]] = {}  # by identity: a world need not be hashable
+_opened: dict[int, tuple[weakref.ref[Any], Origin]] = {}  # by the world's identity: it need not be hashable
 
 
 def open_world(name: str, **options: Any) -> World:
@@ -250,7 +250,7 @@ def open_world(name: str, **options: Any) -> World:
         lacks = ", ".join(part for part in _PARTS if not hasattr(world, part))
         raise BtError(f"what `{name}` opens is not a world: it has no {lacks}", "docs/extending.md shows one")
     key = id(world)
-    with suppress(TypeError):  # it has slots: then it is known by its class
+    with suppress(TypeError):  # a world with slots is known by its class
         _opened[key] = weakref.ref(world, lambda gone: _opened.pop(key, None)), Origin(_kept_as(name), options)
     return world
 

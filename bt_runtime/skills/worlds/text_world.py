@@ -11,7 +11,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.types import Json, Observation, Task
 
-_UNFIT = (KeyError, TypeError, ValueError, AttributeError)  # what reading strange data raises
+_UNFIT = (KeyError, TypeError, ValueError, AttributeError)  # exceptions of reading strange data
 
 
 def one_of(said: str, known: Sequence[str], what: str, way: str) -> None:

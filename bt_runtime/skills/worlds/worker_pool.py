@@ -56,7 +56,7 @@ class GameWorker:
         self.used = 0.0
         self.end = weakref.finalize(
             self, _end, self.process, self.answers, self.sock, self.folder
-        )  # also when forgotten
+        )  # ends the processes of a forgotten pool too
 
     def ask(self, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Raises BtError when no answer comes: the worker is then at an end."""

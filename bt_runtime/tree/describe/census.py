@@ -102,7 +102,7 @@ def statuses(tick: Tick) -> list[tuple[int, str]]:
     """Returns (number, letter) in order; nodes that were reset come last, with the letter `i`."""
     changes: Any = tick.changes
     resets: Any = tick.resets
-    changed = [  # not by LETTERS: to hash a Status is a call of Python
+    changed = [  # not by LETTERS: hashing a Status calls Python code
         (node.seen_as, "S" if now is SUCCESS else "R" if now is RUNNING else "F" if now is FAILURE else "I")
         for node, now in changes
         if node.seen_as

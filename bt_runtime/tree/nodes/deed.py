@@ -68,7 +68,7 @@ class Deed(Activity):
             why = raised(crash_of(error))
             node.status = FAILURE
             with suppress(Exception):
-                node.terminate(FAILURE)  # it may have begun to move
+                node.terminate(FAILURE)  # the skill may have begun to move something
             return EndedAnswer(FAILURE, None, why)
         if node.status is RUNNING:
             return None

@@ -27,7 +27,7 @@ AT_ONCE = 1_000  # nodes that one `for_all` lets grow, or go, in one tick: a lon
 
 class Copy(NamedTuple):
     item: int  # the item's place in the list
-    scope: Scope  # what the copy writes
+    scope: Scope  # scope that the copy writes
 
 
 class ForAll(Composite):

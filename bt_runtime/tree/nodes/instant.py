@@ -20,7 +20,7 @@ class InstantNode(SkillNode):
     call: Call | None = None
     observed_call: Call | None = None  # the call behind the gates; listeners receive its end
     behind: Through | None = None
-    slow = False  # it goes the way of other skills: something may hold its start up, or a test plays it
+    slow = False  # started like other skills: a gate may hold it up, or a test plays it
 
     def step(self) -> Status:
         context = self.context

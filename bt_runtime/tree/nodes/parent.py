@@ -35,7 +35,7 @@ class Parent(Node):
 
     current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
-    HOLDS: ClassVar[bool] = False  # while a child runs, does it tick no other, nor halt that one without a reason
+    HOLDS: ClassVar[bool] = False  # while a child runs, no other is ticked, and that one is halted only for a reason
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
         """Makes `child` the child at this index; it keeps its segment for life."""

@@ -53,11 +53,11 @@ class SkillNode(Node):
     tacit = False  # the node's message is its sentence
     _sentence = ""
     quick: OfSkill | None = None  # the target's activity, used again by each start
-    plain = False  # the same start each time, with nothing to follow or to wait for
+    plain = False  # each start is the same, with nothing to follow or to wait for
     only = ""  # the entry of its only output
     sure: Set[type] = frozenset()  # … and the classes of values that need no check
     followed: dict[str, Json] | None = None  # values of the followed inputs at the last look
-    gave = False  # has it given any of the outputs that the tree asked for, since its start
+    gave = False  # it has given an output that the tree asked for, since its start
     doubted: tuple[str, ...] = ()  # doubts about its outputs: told once a node
     chosen = False  # an agent chose and starts it
 

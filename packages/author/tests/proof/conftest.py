@@ -29,7 +29,7 @@ def passed() -> Path:
     """Returns the file of the tests that have passed with this code and these sizes."""
     files = sorted(file for folder in CODE for file in (ROOT / folder).rglob("*.py"))
     sizes = " ".join(os.environ.get(name, "") for name in SIZES).encode()
-    folder = Path(KEPT)
+    folder = ROOT / KEPT  # a test may stand in a folder of its own when it ends
     folder.mkdir(parents=True, exist_ok=True)
     return folder / hashlib.sha256(b"".join([sizes, *(file.read_bytes() for file in files)])).hexdigest()[:12]
 
