@@ -37,7 +37,7 @@ llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUI
 
 help:
 	@echo "make demo       set up what it needs (compiles llama.cpp once) and let the starter model decide (SEED=7: other tasks)"
-	@echo "make test       set up what it needs and run the whole suite"
+	@echo "make test       set up what it needs and run the suite"
 	@echo "make coverage   which branches of the core its tests take"
 	@echo "make policies   AgentDojo and planted notes against policies (30 minutes)"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
@@ -48,7 +48,7 @@ help:
 	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
-	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
+	@echo "make train-test the tests of training and of the recipes, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
 	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
 	@echo "make tuned      train the adapter that makes SmolLM2 the second shipped model: build/tuned/ (MINUTES=75)"
 	@echo "make starter-gpu a larger one on a GPU, half an hour in slices that leave their weights (MINUTES=30 SLICE=8.5)"
@@ -137,8 +137,9 @@ demo: $(DEMO_STAMP)
 
 # On every core (JOBS=0: one test after the other, in this process).
 PYTEST := $(PY) -m pytest -n $(or $(JOBS),auto) --dist worksteal
+# The recipes, by which the models were taught, are tested by train-test, once.
 test: setup
-	$(PYTEST)
+	$(PYTEST) --ignore=tests/recipes
 
 # Which branches of the core the tests of the core take, by file; one process, so it takes three times as long.
 COVERED ?= tests/tree tests/language tests/skills
