@@ -51,7 +51,7 @@ class Actions:
         named = [k for k in every if self.names is None or k.name in self.names]
         own = self.names is not None or self.context.services.world is None
         done = [k for k in named if own and k.data["entry"].impl not in _AROUND]
-        self.kinds = [k for k in done if self.names is not None or not test(k)]  # what only looks is asked by `needs`
+        self.kinds = [k for k in done if self.names is not None or not test(k)]  # tests are asked by `needs`
         self.around = [k for k in named if k.data["entry"].impl == WORLD]  # the world's sentences that are allowed
         lists = [every, *listings(node)] if self.context.services.world is not None else [every]
         self.known = [k for kinds in lists for k in kinds if k.data["entry"].impl == WORLD]

@@ -40,7 +40,7 @@ class Agent(PlanGrowing):
         "examples", "toolbox", "reasoned", "aloud", "around", "withheld",
     )  # fmt: skip
     steps: list[StoryStep]
-    trail: list[tuple[StoryStep, str]]  # each step with the state of the world after it: what repeats itself is a loop
+    trail: list[tuple[StoryStep, str]]  # (step, state of the world after it): a repeated pair is a loop
     system = ""
     texts: Mapping[str, str] = {}  # texts of prompts when `system` was written
     notes: Sequence[str] = ()
@@ -305,7 +305,7 @@ class Agent(PlanGrowing):
     def shortened(self, question: Question, fault: TooLong) -> Question:
         """Returns the question with a shorter story."""
         before = self.text()
-        if not question.prompt.startswith(before):  # it tells the story in another way
+        if not question.prompt.startswith(before):  # not the story that can be shortened
             raise fault
         sizes = [len(step.written()) for step in self.steps[self.omitted :]]
         self.omitted += too_many(sizes, len(before), fault)

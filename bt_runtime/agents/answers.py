@@ -20,14 +20,14 @@ class Odds(NamedTuple):
     """The chosen value, and the probability of every option."""
 
     index: int  # type: ignore[assignment]  # as in `Choice`
-    shares: tuple[float, ...]  # one for each choice; together 1
+    shares: tuple[float, ...]  # share of each choice; their sum is 1
     margin: float
 
 
 class NodeAnswer(NamedTuple):
     value: Json
     text: str  # the choice in the model's words
-    odds: Mapping[str, float] | None = None  # by the choices' texts; none: it was written, once
+    odds: Mapping[str, float] | None = None  # choice's text → odds; None: the answer was written
 
 
 def choices_of(output: Output) -> dict[str, Json]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HINT = "leave `form` out: every model that writes text is asked in sentences"
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
-_WORDS = r"""[^\s.,;:!?…*#_"'()<>=|/\\-][^"\\\x00-\x1f]*"""  # of a thought: no quote, so it needs no escape
+_WORDS = r"""[^\s.,;:!?…*#_"'()<>=|/\\-][^"\\\x00-\x1f]*"""  # letters of a thought: without quotes, which need escapes
 _TEXT = r'"[^"\\\x00-\x1f ][^"\\\x00-\x1f]{0,119}"'
 _NUMBER = {"integer": r"(0|-?[1-9][0-9]{0,8})", "number": r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?"}
 _SAID = {

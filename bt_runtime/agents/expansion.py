@@ -173,7 +173,7 @@ def _skill(sentence: str, registry: Registry) -> dict[str, Any]:
             continue
         known.append(entry.sentence)
         template = Sentence(entry.sentence, entry.types)
-        params = template.parse(sentence.removeprefix(f"{kind.name}: "))  # as an agent begins it that has no other way
+        params = template.parse(sentence.removeprefix(f"{kind.name}: "))  # `NAME: ` may stand first
         fixed = len(entry.sentence) - sum(len(s) + 2 for s in template.slots)
         if params is not None and (best is None or fixed > best[0]):
             best = (fixed, kind.name, params)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _FACTS = r"[^\n]{1,300}"  # facts that an agent wants to hold
 MOST_SAID = 300  # characters of one objection that go back to the model
-_AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # of a plan that nothing holds: what is no part of it any more
+_AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # ends of a plan that no grammar holds
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 

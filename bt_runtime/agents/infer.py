@@ -22,7 +22,7 @@ from bt_runtime.language.outputs import Output, misfit, sound_choices
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, computed
 from bt_runtime.types import Json, Question
 
-_NUMBER_TOKENS = 32  # of a number: one has 16 digits at most, a sign and a point
+_NUMBER_TOKENS = 32  # tokens of a number: at most 16 digits, a sign, a point
 Vote = dict[str, NodeAnswer]
 
 

@@ -49,7 +49,7 @@ class ModelNode(Parent):
     ROUND: ClassVar[tuple[str, ...]] = ("life", "job", "answer", "ending", "goal", "shown", "spent")
     grows = True  # nodes below it are its expansion
     asks_late = False  # opens its model only when it first asks
-    seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed
+    seeds = True  # each question moves the seed; False: the seed is fixed
     life: Life | None = None
     job: Any = None
     answer: Any = None  # value sent to the generator next
@@ -101,7 +101,7 @@ class ModelNode(Parent):
             if self.shedding is not None and self.shedding.poll() is None:
                 return self.finish(RUNNING)
             self.shedding, status = None, RUNNING
-            if self.child is None or self.job is not None:  # with a child there, only what waits for it goes on
+            if self.child is None or self.job is not None:  # with a child, only a question under way goes on
                 status = self.advance()
             if status is RUNNING and self.child is not None:
                 child: Any = self.child

@@ -31,7 +31,7 @@ _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
 
 
 class Plan(PlanGrowing):
-    beside = True  # what could not be done at once may well be, once something else is done
+    beside = True  # a goal that failed at once may be reached after other parts
 
     ROUND = ("rounds",)
     rounds = 0  # plans of a planner since the node began

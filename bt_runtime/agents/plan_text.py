@@ -178,7 +178,7 @@ def _do(skill: str, value: Node) -> Do:
     if isinstance(value, YamlMap):
         return Do(skill, tuple((name.text, each.data()) for name, each in value))
     if isinstance(value, Scalar) and value.value is not None:
-        return Do(skill, (("", value.value),))  # its one parameter, bare
+        return Do(skill, (("", value.value),))  # a bare value of its one parameter
     if isinstance(value, Scalar):
         return Do(skill, ())
     raise Unreadable(f"`{skill}` takes its parameters by name")

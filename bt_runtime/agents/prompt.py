@@ -21,11 +21,11 @@ from bt_runtime.llm.chat.chat import Chat
 class Prompt(NamedTuple):
     """The parts of a prompt in their order; each is only ever extended by the next."""
 
-    system: str  # the same for every node of a strategy
+    system: str  # the system text, equal for every node of a strategy
     examples: str  # retrieved experiences, most similar first
     task: str  # family, goal, notes, first observation
     steps: str  # thoughts and actions since then
-    turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
+    turns: tuple[tuple[str, str], ...] = ()  # (what was said, what was heard) of the story
     omitted: str = ""  # says how many earlier steps are left out
     tools: tuple[Tool, ...] = ()  # the model's tools, with `form: tools`
     calls: tuple[Call, ...] = ()  # … and the steps as calls of them

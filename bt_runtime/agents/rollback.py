@@ -19,7 +19,7 @@ class Rollback(Decorator):
     ROUND = ("before", "deeds", "known")
     before: bytes | None = None
     deeds: Sequence[tuple[str, str]] = ()  # acts done before
-    known: Any = None  # what working memory held then: where things stood since, they stand no more
+    known: Any = None  # content of working memory at that moment
 
     def choose(self) -> Any:
         if self.status is not RUNNING:

@@ -16,7 +16,7 @@ from bt_runtime.types import Choice, Question
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
 
-NEUTRAL = "Say something to do.\n"  # what is asked where nothing is: a sentence's prior is its score behind this
+NEUTRAL = "Say something to do.\n"  # an empty request: a sentence's score behind it is its prior
 Scored = Generator[Any, Any, Choice]
 
 

@@ -84,11 +84,11 @@ class AgentServices:
     )  # fmt: skip
 
     # of the run
-    models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
+    models: dict[str, Model] = field(default_factory=dict)  # models by role; `default` answers for other roles
     episodes: EpisodeSource | None = None
     prompts: str = ""  # the register of all models' prompts; each model's own where none is named
     pictures: Album | None = None  # pictures that models are shown
-    texts: Mapping[str, str] = field(default_factory=dict)  # of prompts, by name, in place of their files
+    texts: Mapping[str, str] = field(default_factory=dict)  # texts of prompts by name, in place of their files
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
     fresh_memory: Callable[[Context], Remembering] | None = None  # an episode's working memory
     # (role of a model, prompt) → scores of sentences behind it, which are asked for once

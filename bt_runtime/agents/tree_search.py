@@ -110,7 +110,7 @@ class TreeSearch(Agent):
             if child is None:
                 break
             if any(each.steps[-1] == child.steps[-1] for each in state.below if child.steps and each.steps):
-                continue  # what is written may come out the same again
+                continue  # the model may write the same again
             state.below.append(child)
             worth, ended = yield from self.judged(child)
             child.learn(worth)
@@ -150,7 +150,7 @@ class TreeSearch(Agent):
         options = tuple(f" {said}" for said in left)
         choice = yield from self.asked(Question("choose", self.text() + ACT, options=options))
         said = choice.text.removeprefix(" ")
-        if not said.endswith(" "):  # else it is a beginning, and may go on in another way
+        if not said.endswith(" "):  # with a last blank it is only a beginning
             state.tried.add(said)
         self.said_done = (yield from self.act(said)) is not None
         world: Any = self.context.services.world

@@ -10,9 +10,9 @@ from bt_runtime.agents import autoplan
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.types import Question, Writing
 
-SHARE = 0.7  # of the context that a trimmed prompt takes, with its answer
+SHARE = 0.7  # share of the context for a trimmed prompt and its answer
 _COUNTED = 2  # tokens that a server may count otherwise
-KEPT = 1  # of the newest steps: they are never left out
+KEPT = 1  # newest steps that are never left out
 
 
 def too_many(sizes: Sequence[int], whole: int, fault: TooLong) -> int:

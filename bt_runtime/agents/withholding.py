@@ -26,7 +26,7 @@ class Withholding:
             withheld = WITHHELD if brings and agent.register.fitted else ()
         self.early, self.idles = EARLY in withheld, IDLE in withheld
         self.idle: set[str] = set()
-        self.meant: list[list[str]] | None = None  # for each part of the goal the facts that it may mean
+        self.meant: list[list[str]] | None = None  # part of the goal → facts that it may mean
 
     def offered(self, sentences: Sequence[str]) -> list[str]:
         left = [said for said in sentences if said not in self.idle] if self.idle else [*sentences]

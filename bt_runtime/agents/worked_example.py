@@ -53,7 +53,7 @@ def steps_of(text: str) -> tuple[str, tuple[StoryStep, ...]]:
     for block in blocks:
         opening = next(opening for opening in OPENINGS if block.startswith(opening))
         said, _, heard = block.removeprefix(opening).lstrip("\n").partition("\n")
-        if opening == EXPAND:  # its plan has several lines
+        if opening == EXPAND:  # a plan has several lines
             said, heard = block.removeprefix(opening).strip("\n"), ""
         steps.append(StoryStep(OPENINGS[opening], said.strip(), heard))
     return head, tuple(steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bt_runtime.language.faults.diagnostic import Diagnostic, Fix, Severity
 from bt_runtime.types import Span
 
-MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000
+MOST = 200  # faults kept of each severity: a hostile file could have 100,000
 
 
 class Diagnostics:

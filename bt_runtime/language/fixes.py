@@ -23,7 +23,7 @@ _INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|to negate:|a colon a
 _FORMAT = re.compile(r"no formats here: `\{(round\(.+\))\}`\Z")
 _TEST = re.compile(r"\b(?:check|expr|when|unless|until|if|on): *\Z")  # before an expression
 _NAME = re.compile(r"(?P<mark>[\"']?)[\w ./-]+(?P=mark)")
-_FIELD = re.compile(r"\b(?:updated|expr) *\Z")  # of `check`, where `=` may stand for a colon
+_FIELD = re.compile(r"\b(?:updated|expr) *\Z")  # fields of `check`, where `=` may stand for a colon
 _OPENS = re.compile(r"(?:[:\-?,{\[]|^) *\Z")  # before a value
 _WHOLE_LINE = re.compile(r"quote the whole: `(.+)`\Z")
 _ENTRY = re.compile(r"if an entry is meant: `(.+)`\Z")
@@ -315,7 +315,7 @@ def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[F
     elif _BRACES.match(fault.label) and there[:1] == "{" and there[-1:] == "}":
         yield Fix("remove the braces", (Edit(span, there[1:-1].strip()),), True)
     elif said := _FORMAT.match(fault.label) or _FORMAT.match(fault.help):
-        yield Fix(f"write `{{{said[1]}}}`", (Edit(span, said[1]),))  # which shows 0.5 as 0.5, not as 0.50
+        yield Fix(f"write `{{{said[1]}}}`", (Edit(span, said[1]),))  # shows 0.5 as 0.5, not as 0.50
     elif said := _INSTEAD.match(fault.label):
         negated = fault.label.startswith("to negate")  # of a tag, which may stand anywhere
         yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), not negated or bool(_TEST.search(before)))

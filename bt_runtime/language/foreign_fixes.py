@@ -27,7 +27,7 @@ _COMMON = {  # fields of any node
 }  # fmt: skip
 _MILLISECONDS = ("msec", "ms", "millis", "milliseconds", "timeout_ms", "delay_msec")
 _RETRIES = ("retries", "max_retries", "num_retries")  # the attempts after the first, or all of them
-_POLICIES = {"SuccessOnAll": ("success: -1", True), "SuccessOnOne": ("success: 1", False)}  # of py_trees
+_POLICIES = {"SuccessOnAll": ("success: -1", True), "SuccessOnOne": ("success: 1", False)}  # policies of py_trees
 
 
 class Renamed(NamedTuple):

@@ -76,7 +76,7 @@ _MEANT: dict[str, Meant] = {
     "alwaysfailure": Meant("fail"),
     "success": Meant("succeed"),
     "failure": Meant("fail"),
-    "sleep": _near("wait"),  # whose bare number is of milliseconds there
+    "sleep": _near("wait"),  # there a bare number is milliseconds
     "timer": _near("wait"),
     "print": Meant("log"),
     "compareblackboardvariables": _near("check", "with `a == b`"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.manifest import Manifest
 
 RULES = ("properties", "policies")
-MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
+MOST_FILES = 100  # files nested in each other: each takes a level of Python's stack
 
 
 class Checked(NamedTuple):

@@ -22,7 +22,7 @@ from bt_runtime.language.spec import TreeSpec
 from bt_runtime.types import Json
 
 Sort = Literal["tree", "skills", "project"]
-SETTINGS = ("allow", "servers", "kinds", "strict", "journal", "env", "models", "prompts")  # of btr.yaml
+SETTINGS = ("allow", "servers", "kinds", "strict", "journal", "env", "models", "prompts")  # fields of btr.yaml
 
 
 class Interlocks(NamedTuple):

@@ -59,7 +59,7 @@ class Manifest(NamedTuple):
     kinds: list[Kind]
     diagnostics: list[Diagnostic]
     text: str
-    spots: Mapping[str, Spots] = MappingProxyType({})  # of the skills whose Python may be looked at
+    spots: Mapping[str, Spots] = MappingProxyType({})  # places of skills whose Python may be read
     properties: tuple[Property, ...] = ()
     policies: tuple[Policy, ...] = ()
 

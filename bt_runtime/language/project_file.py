@@ -17,7 +17,7 @@ Type = Literal[
 
 
 class Setting(NamedTuple):
-    name: str  # in the project file; `--output-format` is `output_format`
+    name: str  # name in the project file: `--output-format` is `output_format`
     type: Type
     about: str
     default: Json = None

@@ -16,7 +16,7 @@ _SAID = frozenset({"$schema", "$comment", "title", "description", "markdownDescr
                    "default", "definitions", "then", "else"})  # fmt: skip
 
 
-Path: TypeAlias = tuple[str | int, ...]  # from the top of a document to what is at fault in it
+Path: TypeAlias = tuple[str | int, ...]  # steps from the top of a document to a fault
 
 
 def integer(value: Json) -> bool:

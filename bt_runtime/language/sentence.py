@@ -61,7 +61,7 @@ class Sentence:
                 return None
             read = _READ.get(kind, str)(value)
             if found.setdefault(name, read) != read:
-                return None  # one slot, said twice: the same both times
+                return None  # a slot that stands twice has one value
             at = end + len(after)
         return found
 

@@ -17,7 +17,7 @@ _WORD = r"[A-Za-z_]\w*"  # compiled where it is needed: nothing here is, for wha
 _JOINED = r"([A-Za-z_]\w*)(?::| *=(?!=)| +)(?![:=])\s*(\S.*)"  # `log "abc"`, `log:abc`, `log = abc`
 
 
-BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # of YAML 1.1; texts since
+BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # booleans of YAML 1.1, texts since 1.2
 _TYPES = {
     "integer": ("int", "long", "unsigned", "uint"), "number": ("float", "double", "real", "decimal", "num"),
     "boolean": ("bool",), "string": ("str", "text", "std::string"), "list": ("array", "vector", "tuple", "sequence"),

@@ -38,7 +38,7 @@ from bt_runtime.llm.settings import (
     usable_cores,
 )  # fmt: skip
 
-_DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
+_DRIVERS = (  # (trace of a driver on the machine, flag that builds llama.cpp for it)
     ("NVIDIA", ("/dev/nvidia0", "/proc/driver/nvidia/version"), "-DGGML_CUDA=on"),
     ("AMD", ("/dev/kfd",), "-DGGML_HIP=on"),
     ("Vulkan", ("/dev/dri/renderD128",), "-DGGML_VULKAN=on"),

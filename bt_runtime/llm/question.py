@@ -11,7 +11,7 @@ from bt_runtime.llm.decoding.choice import check_options
 from bt_runtime.llm.picture import MOST_PICTURES
 from bt_runtime.types import Question
 
-NO_SCORES = "tells no log-probabilities"  # what a model says that is asked for scores, and has none
+NO_SCORES = "tells no log-probabilities"  # fault of a model that is asked for scores and has none
 SIGHT = "give a local model its projector: `{file: FILE.gguf, mmproj: FILE.gguf}` (docs/models.md); servers take none"
 KINDS = ("choose", "decide", "write", "embed")
 

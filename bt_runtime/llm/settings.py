@@ -45,7 +45,7 @@ class WorkerSettings:
     gpu_layers: int | Literal["auto"] = "auto"
     tensor_split: tuple[float, ...] = ()  # shares of the GPUs; none: by their free memory, as llama.cpp does
     main_gpu: int = 0  # the GPU that holds what is not split
-    cache_type: str = "f16"  # of keys and values; those below 16 bits need flash attention, and so no lanes
+    cache_type: str = "f16"  # type of keys and values; below 16 bits it needs flash attention, without lanes
     sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
     seed: int = 0  # where a node samples, its seed counts from this one
     lora: tuple[Adapter, ...] = ()  # a FILE.gguf, or {file, scale}
@@ -57,7 +57,7 @@ class WorkerSettings:
     width: int = 32  # branches that an exact choice scores in its first batch; twice as many in each later one
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
-    turns: Literal["chat", "one"] = "chat"  # what an agent does and sees: turns of a conversation, or all in one
+    turns: Literal["chat", "one"] = "chat"  # acts and observations as turns of a conversation, or all in one
     flash: bool | None = (
         None  # flash attention. None: off on the processor, where it changes choices; else llama.cpp decides
     )

@@ -23,7 +23,7 @@ class FoundPlan(NamedTuple):
     needs: list[NeededFacts]
     text: str
     cost: float
-    others: list[list[tuple[PlanStep, float]]]  # for each step: other ways to what it is for, and what they would take
+    others: list[list[tuple[PlanStep, float]]]  # for each step: (other way to its fact, cost)
     cheapest: bool  # True: by what the skills say nothing costs less
 
     def reasons(self) -> list[str]:

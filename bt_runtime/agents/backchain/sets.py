@@ -81,7 +81,7 @@ class FactSearch:
             if not wanted & ~self.held:
                 found = self.followed(wanted)
                 if not self.groups or self.limits.played(found, self.state) is not None:
-                    return found  # else facts that no set names exceed the limits
+                    return found  # otherwise facts that no set names exceed the limits
             self.seen += 1
             if self.seen % PATIENCE == 0:
                 self.hurry()

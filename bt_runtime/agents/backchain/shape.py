@@ -15,7 +15,7 @@ from bt_runtime.agents.backchain.limits import NONE, FactLimits
 from bt_runtime.agents.backchain.search import regressed
 from bt_runtime.agents.backchain.step import PlanStep, holds
 
-MOST_NEEDS = 400  # in the first shape, in which a shared need stands once for each that needs it
+MOST_NEEDS = 400  # needs in the first shape, a shared one counted for each that needs it
 
 
 class NeededFacts(NamedTuple):

@@ -27,7 +27,7 @@ from bt_runtime.types import Choice, Question
 
 LINE = "Do:"
 FACT = "Fact:"
-NOTHING = "Goal: Do it.\n"  # what an action scores behind this is no sign that it was meant
+NOTHING = "Goal: Do it.\n"  # an empty goal: an action's score behind it is its prior
 UNTOLD = "Said: It is so.\n"
 NONE = "none of these"
 NOBODY = "Nobody is there to confirm it."
@@ -44,7 +44,7 @@ class Want(JudgingNode):
 
     ROUND = ("actions", "skills", "named")
     chat = None  # asked as plain text, without the model's template
-    skills: Mapping[str, str] = {}  # of the options that are asked for: what they bring, with open slots
+    skills: Mapping[str, str] = {}  # option → what it brings, with open slots
     named = False  # the part that is asked about names a thing
     adjusted = False  # a model without scores chooses by itself
 

@@ -20,7 +20,7 @@ _LATER = re.compile(r"(?:and |only )?(?:then|after that|afterwards),? ", re.IGNO
 _SENTENCES = re.compile(r"(?<=[.;!?]) ")
 _IF_FIRST = re.compile(r"(?P<word>if|unless) (?P<test>.+?)(?:, (?:then )?| then )(?P<rest>.+)", re.IGNORECASE)
 _IF_LAST = re.compile(r"(?P<rest>.+?),? (?P<word>if|unless) (?P<test>.+)", re.IGNORECASE)
-_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)  # in a sentence of which neither pattern holds
+_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)  # tried where no other pattern fits
 _DENIES = re.compile(r"\b(?:not|no longer) |n't\b", re.IGNORECASE)
 _FILLING = re.compile(
     r"(?:the|an?|of|to|at|on|in|into|also|please|every|all|each|both|some|one|1|too)\b", re.IGNORECASE

@@ -15,7 +15,7 @@ _HOLE = re.compile(r"\{it\.(\w+)\}")
 _MARKS = re.compile(r"[{}<>]")  # would be read as a slot or an entry
 _NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
-SURE = 0.9  # of the cases that did the step: the condition has to hold in them
+SURE = 0.9  # share of the cases that did the step in which the condition must hold
 MOST = 40  # forms of observations that are tried at most
 MOST_FORMS = 6  # forms of one condition
 FEW = 2  # cases that a form needs

@@ -147,7 +147,7 @@ class TreeWriter:
     def items(self, items: list[Item]) -> list[N]:
         made: list[N] = []
         for item in items:
-            assert not isinstance(item, Gap), item  # such a case is left to the agent
+            assert not isinstance(item, Gap), item  # a case with a gap is left to the agent
             if isinstance(item, Block):
                 made += self.block(item)
             else:
@@ -180,7 +180,7 @@ class TreeWriter:
         when = block.when
         if when is None:
             return made
-        self.sure &= before  # where the act is skipped it has found nothing
+        self.sure &= before  # a skipped act has found nothing
         test = self.test(when)
         same = opened(block.step.said) == opened(when.forms[0])
         if len(made) == 2 and made[0].kind == when.what and same:

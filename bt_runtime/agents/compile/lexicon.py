@@ -27,7 +27,7 @@ class Lexicon:
 
     def __init__(self, manifests: Iterable[str], given: Iterable[Kind] = ()) -> None:
         self.manifests = tuple(dict.fromkeys(manifests))
-        self.given = {kind.name: kind for kind in given if "entry" in kind.data}  # of a program, in no manifest
+        self.given = {kind.name: kind for kind in given if "entry" in kind.data}  # from a program
         self.kinds: dict[str, Kind] = dict(self.given)
         for name in self.manifests:
             path = project.find("skills", name)

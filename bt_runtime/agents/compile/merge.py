@@ -61,7 +61,7 @@ def _part(
 
 def _parts(text: str) -> Iterator[tuple[str, list[str]]]:
     """Splits the text into the head, the cases by name, and the rest."""
-    key, lines, column = "head", list[str](), 0  # where the names of cases begin; 0: not among them
+    key, lines, column = "head", list[str](), 0  # column at which names of cases begin; 0: not among them
     for line in text.splitlines():
         at = len(line) - len(line.lstrip())
         case = _CASE.match(line) if column and at == column else None

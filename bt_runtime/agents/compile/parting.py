@@ -19,8 +19,8 @@ from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.sentence import Sentence
 
 LEAST = 3  # lives in which an act has to end a part
-SURE = 0.9  # of the acts of a skill whose value the goal above names
-SELDOM = 0.02  # of the searches that tried a value of the goal above
+SURE = 0.9  # share of a skill's acts whose value the goal above names
+SELDOM = 0.02  # share of searches that tried a value of the goal above
 
 
 class _Segment(NamedTuple):

@@ -38,7 +38,7 @@ class Search:
     inner: list[tuple[str, str, int]]  # (skill, slot, how often) of what else was done there
     lives: int
     held: dict[str, tuple[int, int]]  # kind → (how often it was enough, how often it was tried)
-    undone: tuple[str, int, int] = ("", 0, 0)  # of what else was done: a skill, how often, and how often it was not
+    undone: tuple[str, int, int] = ("", 0, 0)  # (another skill, times it was done, times it was not)
     spared: bool = False  # … it was not done where what was searched for was possible already
     told: bool = False  # the values stood in what was told last
     named: bool = False  # a goal names values of these kinds, and those were never tried

@@ -55,7 +55,7 @@ def _add(found: Rehearsal, items: Sequence[Item], story: AgentStory) -> None:
     done = [step.key for step in story.steps]
     found.steps += len(done)
     matched = _common(done, wanted.keys)
-    surplus = len(wanted.keys) - matched if story.life.why != "failure" else 0  # it gave up: the tree goes on
+    surplus = len(wanted.keys) - matched if story.life.why != "failure" else 0  # the agent gave up, the tree goes on
     found.alike += matched
     found.surplus += surplus
     if len(done) != matched or surplus:
@@ -96,7 +96,7 @@ class _Replay:
         if block.when is not None and not _applies(block.when, self.story, self.moment):
             return
         places = [at for at in range(self.at, len(steps)) if steps[at].key == key]
-        if places or not block.tries:  # else it is one more try of the search that follows
+        if places or not block.tries:  # otherwise it is one more try of the next search
             self.keys.append(key)
         self.at = places[0] + 1 if places else self.at
 

@@ -54,13 +54,13 @@ class Step:
     skill: str = ""  # an act's skill; a call's control node
     values: Mapping[str, str] = field(default_factory=dict)
     goals: tuple[str, ...] = ()  # a call's goals, as templates
-    tries: tuple[str, ...] = ()  # of `each`: the values that were gone through
+    tries: tuple[str, ...] = ()  # values that `each` went through
     hit: str = ""  # … and the one that was enough
     moment: StepMoment = field(default_factory=lambda: StepMoment((), ""))
     search: tuple[SearchRound, ...] = ()
     said: str = ""  # an act's sentence as a form
     times: int = 1  # … done with one number after another
-    leave: tuple[str, ...] = ()  # of a call: values that its searches leave out, as templates
+    leave: tuple[str, ...] = ()  # values that a call's searches leave out, as templates
 
     @property
     def began(self) -> StepMoment:

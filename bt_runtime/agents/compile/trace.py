@@ -20,7 +20,7 @@ from bt_runtime.language.source import YamlList, YamlMap
 _CONTROLS = ("sequence", "fallback", "parallel")
 _ENDS = frozenset((DONE, FAILURE))
 MOST_OFFERED = 400  # sentences kept of one moment
-MARK = "# Compiled from recorded runs."  # in the head of every compiled tree
+MARK = "# Compiled from recorded runs."  # first line of every compiled tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Act:
     sentence: str
     observation: str
     succeeded: bool
-    offered: tuple[str, ...] = ()  # what could be done instead, in the order in which it was offered
+    offered: tuple[str, ...] = ()  # other acts on offer, in order
     heard: str = ""  # the observation before it
     after: int = 0  # how many of the run's actions had succeeded before
 
@@ -96,7 +96,7 @@ class Trace:
     content: str = ""  # a digest of the task, whatever it is called
     look: str = ""  # the world's first observation
     given: tuple[Kind, ...] = ()  # skills that a program gave to the run, without a manifest
-    done: Sequence[tuple[str, Any]] = ()  # its successful actions in order, with what each returned
+    done: Sequence[tuple[str, Any]] = ()  # (successful action, what it returned), in order
 
     @property
     def compiled(self) -> bool:

@@ -14,7 +14,7 @@ from bt_runtime.language.values import Computed
 MODEL = "model"  # writes the plans itself
 PLANNED, ANOTHER = "planned", "another"  # examples that a planner makes; those of a made-up trade
 EARLY, IDLE = WITHHELD = ("early_done", "idle_acts")
-WORLD = "world"  # in `actions:` all that the world offers
+WORLD = "world"  # in `actions:` it stands for all that the world offers
 
 
 def about(spec: NodeSpec) -> str:

@@ -15,7 +15,7 @@ _ACTIONS = Field(
     "actions", "list", "Skills of the tree that it may do, by name; `world` for all that the world offers. Without it: "
     "what the world offers, and in a run without a world all skills that the tree lists.",
 )  # fmt: skip
-RETRIEVAL = (  # which experiences are shown, of any node that shows some
+RETRIEVAL = (  # fields of nodes that show experiences
     Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
     Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
     Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",

@@ -49,7 +49,7 @@ class Models(parts.JournalPart):
             agents.models = {
                 role: TapedModel(tape, role, agents.models.get(role), kept) for role, kept in head["models"].items()
             }
-            agents.prompts = ""  # each has the register that it was asked in
+            agents.prompts = ""  # each model has the register that it was recorded in
 
 
 MODELS = Models()
@@ -61,7 +61,7 @@ class TapedModel(Model):
     def __init__(self, tape: parts.Taping, name: str, inner: Model | None, kept: Mapping[str, Json]) -> None:
         self.tape, self.name, self.inner = tape, name, inner
         self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
-        self.register = str(kept.get("register", "starter"))  # as it was before a recording said so
+        self.register = str(kept.get("register", "starter"))  # the register of recordings that do not tell one
         self.sees = bool(kept.get("sees", False)) if inner is None else inner.sees
 
     @property
@@ -82,7 +82,7 @@ class TapedModel(Model):
             **({"aside": True} if question.aside else {}),
         }
         job = TapedJob(self.tape, ("ask", "answer"), about, texts, lambda: self.live.ask(question), lambda a: a)
-        job.wakes = False  # not every model can, and a recording does not tell which did
+        job.wakes = False  # a recording does not tell whether the model's job woke the tree
         return job
 
     def counting(self, texts: Sequence[str], wake: Wake | None = None) -> TapedJob[Sequence[int]]:
@@ -142,7 +142,7 @@ def _word(path: Path) -> str:
     for word, find in NAMED_FILES.items():
         if word == GEMMA and path.name != gemma.FILE:
             continue  # finding Gemma's file would put it together first
-        with suppress(BtError):  # that model is not installed
+        with suppress(BtError):  # the model is not installed
             if path == real(find()):
                 return word
     return ""

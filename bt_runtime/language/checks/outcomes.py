@@ -64,7 +64,7 @@ def check_mission(root: NodeSpec, results: dict[NodeSpec, frozenset[str]], diagn
     while spec.children and not (spec.kind.reactive and spec.kind.onward == F):
         last = spec.kind.onward == S
         if not last and (spec.kind.ends != "child" or spec.kind.endless == F):
-            return  # its SUCCESS is not that of the tree: `repeat` begins again
+            return  # its SUCCESS does not end the tree: `repeat` begins again
         spec = spec.children[-1] if last else spec.children[0]
     for at, child in enumerate(spec.children[:-1]):
         if not (child.kind.transparent and child.kind.skips and child.values.keys() | child.asks):

@@ -142,7 +142,7 @@ def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
     """Notes the entries in a subtree's `with:`. An entry passed to an output is written, all others are read."""
     assert isinstance(node, YamlMapping)
     target = spec.subtree or spec.again
-    if target is None:  # there is no such tree: nobody knows which of these are its outputs
+    if target is None:  # without that tree its outputs are not known
         found.perhaps.update(_words(node))
         return
     outputs = target.outputs

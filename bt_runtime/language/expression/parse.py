@@ -24,7 +24,7 @@ class Parser:
         self.tokens = tokens(text)
         self.at = 0
         self.depth = 0
-        self.names: dict[str, tuple[int, int]] = {}  # each free name, and where it stands first
+        self.names: dict[str, tuple[int, int]] = {}  # free name → its first place
         self.asked: set[str] = set()  # names inside `exists`
 
     def whole(self) -> Operand:

@@ -56,7 +56,7 @@ class Twin(NamedTuple):
 class Kind(NamedTuple):
     name: str
     family: Family
-    about: str  # one sentence
+    about: str  # description in one sentence
     fields: tuple[Field, ...]
     rules: tuple[str, ...] = ()  # the semantics, each one sentence, each tested
     example: str = ""  # YAML of one node
@@ -68,7 +68,7 @@ class Kind(NamedTuple):
     keeps: bool = False  # though it takes time, it answers at once while what it is asked stays the same
     reactive: bool = False  # ticks its children from the first one at every tick
     one_of: tuple[str, ...] = ()  # at least one of these fields is needed
-    data: Mapping[str, Json] = {}  # what the maker of the node needs besides (a skill's manifest entry)
+    data: Mapping[str, Json] = {}  # further data for making the node (a skill's manifest entry)
     # What the checks must know of it; of a kind that says nothing, anything is possible.
     onward: Result | None = None  # runs its children in order: the result after which it goes on to the next one
     ends: Ends = "any"
@@ -79,7 +79,7 @@ class Kind(NamedTuple):
     includes: bool = False  # stands for the tree in its `file`, whose ports are given by its `with`
     foreign: bool = False  # made of a py_trees class, after its children; what it reads and writes cannot be seen
     transparent: bool = False  # shares path and name with its child
-    sign: str = ""  # what pages draw beside its name
+    sign: str = ""  # sign that pages draw beside its name
     twin: Twin | None = None  # its counterpart in BehaviorTree.CPP, for exports and monitors
     # What only this kind must be: module:function, imported when the first node is checked. It gets the TreeSpec, the
     # NodeSpec and the Diagnostics that it adds to.

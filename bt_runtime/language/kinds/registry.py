@@ -19,7 +19,7 @@ from bt_runtime.language.kinds.leaves import LEAVES
 from bt_runtime.language.kinds.navigation import NAVIGATION
 from bt_runtime.language.project import plugins
 
-KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES)  # what every tree has, in the order of the reference
+KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES)  # kinds of every tree, in the order of the reference
 
 
 def registry_of(root: Path | None) -> Registry:

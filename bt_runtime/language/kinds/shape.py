@@ -37,7 +37,7 @@ def field_schema(field: Field) -> Schema:
     if field.default is not None:
         described["default"] = field.default
     elif field.required and (field.minimum or 0) > 0:
-        described["default"] = max(1, field.minimum or 0)  # what a snippet inserts; without it, 0
+        described["default"] = max(1, field.minimum or 0)  # value that a snippet inserts instead of 0
     return {**described, **value_schema(field)}
 
 

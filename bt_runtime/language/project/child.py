@@ -73,7 +73,7 @@ def start_apart(words: Sequence[str]) -> None:
 
     nothing = subprocess.DEVNULL
     made = subprocess.Popen(list(words), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-    threading.Thread(target=made.wait, name="bt-apart", daemon=True).start()  # its end is noticed, and asked by nobody
+    threading.Thread(target=made.wait, name="bt-apart", daemon=True).start()  # leaves no zombie
 
 
 def end(process: subprocess.Popen[bytes], patience: float = 0.0, group: bool = False) -> int:

@@ -50,7 +50,7 @@ def _real(text: str) -> Json:
     if digits.isdigit():
         return _short(text, int(text) if len(text) <= LONGEST_NUMBER else None)
     try:
-        number = float(text)  # of these characters, Python and YAML make the same numbers
+        number = float(text)  # Python and YAML read these characters as the same number
     except ValueError:
         return text
     return _short(text, None if number in (float("inf"), float("-inf")) else number)

@@ -195,7 +195,7 @@ def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
     ):
         return None
     if re.fullmatch(r"'[^'\"]*(?:\w'\w[^'\"]*)+'", value):
-        value = value[1:-1]  # of a text with an apostrophe the quotes are its own
+        value = value[1:-1]  # the outer quotes were meant for a text with an apostrophe
     other = "'" if "'" not in value else '"' if '"' not in value else ""
     whole = f"quote the whole: `{line[: begins.end()].strip().removeprefix('- ')} {other}{value}{other}`"
     help = (

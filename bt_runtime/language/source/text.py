@@ -14,7 +14,7 @@ from bt_runtime.types import Span
 # libyaml's own idea of a line; whoever shows a line must cut the text the same way.
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _COMMON = bytes([0x09, 0x0A, 0x0D, *range(0x20, 0x7F)])  # characters of most files
-_BINARY = 20  # this many foreign characters: no text that someone meant to write
+_BINARY = 20  # with so many foreign characters a file is no text
 
 
 class Places:

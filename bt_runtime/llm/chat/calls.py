@@ -21,7 +21,7 @@ Head = tuple[str | int, ...]
 
 class Tool(NamedTuple):
     name: str
-    about: str  # one line
+    about: str  # the tool's description in one line
     slots: tuple[tuple[str, str], ...] = ()  # (slot, JSON type)
 
     def data(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from bt_runtime.types import ChatTemplate, Model
 _HOLES = 8  # times that a template may say a text
 _PATIENCE = 30.0  # seconds, on however busy a machine
 _HINT = "ask it as a base model: open_model(FILE, chat=False), or take the template out of the file (docs/models.md)"
-Shape = tuple[str | int, ...]  # what stands around the texts; 0 is the system's, 1 the user's
+Shape = tuple[str | int, ...]  # pieces around the texts; 0 is the system's text, 1 the user's
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Chat:
     shapes: Mapping[str, Shape]
     markers: tuple[str, ...] = ()
     turns: Turns | None = None  # None: acts and observations stand in one turn
-    aloud: Shape = ()  # for a model that is to think first; the thought is open at its end
-    thought: tuple[str, str] = ("", "")  # what ends a thought, and what stands after it
+    aloud: Shape = ()  # shape for a model that thinks first; ends inside the open thought
+    thought: tuple[str, str] = ("", "")  # (end of a thought, text after it)
     calls: CallForm | str = "its recording is older than tool calls are here"  # a text: why it has none
 
     @classmethod
@@ -126,7 +126,7 @@ def _of_template(template: ChatTemplate) -> Chat:
         )
     turns = None
     aloud: Shape = ()
-    with suppress(TypeError):  # it takes two texts
+    with suppress(TypeError):  # the template takes two texts
         turns = conversation(say(SYSTEM, USER, [*zip(SAID, HEARD, strict=True)]), both)
         aloud = _shape(say(SYSTEM, USER, (), True)) if getattr(template, "thinks", False) else ()
     stop, close = getattr(template, "thought", ("", ""))

@@ -24,8 +24,8 @@ CALLED: tuple[tuple[str, str, dict[str, str], dict[str, Any]], ...] = (  # tools
     ("Qjtoolbzvq", "Qjaboutbzvq.", {"sc": "integer"}, {"sc": 7}),
     ("Qjtoolczvq", "Qjaboutczvq.", {}, {}),
 )
-_CALL = "call00001"  # of all calls: so each is written alike, and some templates want nine signs
-_QUIET = {"enable_thinking": False, "thinking": False}  # by which names the families let thinking be turned off
+_CALL = "call00001"  # id of every call; some templates want nine characters
+_QUIET = {"enable_thinking": False, "thinking": False}  # switches by which model families turn thinking off
 _ALOUD = {"enable_thinking": True, "thinking": True}
 _ABSENT: tuple[dict[str, Any], ...] = (
     {"tools": None, "documents": None},
@@ -209,7 +209,7 @@ def answers(asked: Mapping[str, str]) -> dict[str, list[str]]:
     tokens = {"bos_token": asked["bos"], "eos_token": asked["eos"]}
     quiet, aloud = (_renderer(template, {**tokens, **how}) for how in (_QUIET, _ALOUD))
     found = {name: _told(lambda case=case: shown(quiet, *case)) for name, case in CASES.items()}  # type: ignore[misc]
-    if found["both"][0] == "fault":  # so it is with all
+    if found["both"][0] == "fault":  # the plain case failed: the others do too
         return found | dict.fromkeys(names[-4:], found["both"])
     found |= {"turns": _told(lambda: spoken(quiet)), "aloud": _told(lambda: shown(aloud, SYSTEM, USER))}
     if "tools" not in asked["template"]:

@@ -14,7 +14,7 @@ _TEXTS, _CHOICES = 50_000, 64  # how many of each are remembered
 
 class Boundary(NamedTuple):
     prompt: list[int]  # tokens before every option
-    trie: Trie  # what is left of the options; together they are the tokens of prompt + option + terminator
+    trie: Trie  # tokens of the options behind `prompt`, with their terminator
 
 
 class BoundaryFinder:

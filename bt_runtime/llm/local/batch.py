@@ -71,7 +71,7 @@ class Batch:
         self.free = list(range(cache.sequences - 1, -1, -1))
         self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
         self.waiting: list[LocalTask] = []
-        self.active: dict[int, LocalTask] = {}  # by sequence of the prompt, in order of admission
+        self.active: dict[int, LocalTask] = {}  # sequence of the prompt → task, in order of admission
 
     @property
     def busy(self) -> bool:
@@ -155,7 +155,7 @@ class Batch:
         first = work.want - (len(work.tokens) - part.end) - part.want
         try:
             for k, row in enumerate(rows, first):
-                if not math.isfinite(row.max()):  # one NaN among them is the largest, too
+                if not math.isfinite(row.max()):  # a NaN anywhere makes the maximum NaN
                     raise BtError("the model answers with what is not a number (NaN or infinity)", DAMAGED)
                 work.read(k, row)
         except (BtError, ValueError, RuntimeError) as fault:

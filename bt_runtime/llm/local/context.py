@@ -64,7 +64,7 @@ class SequenceCache:
         params.n_threads = params.n_threads_batch = threads
         params.kv_unified = True
         params.no_perf = True
-        params.offload_kqv = params.op_offload = weights.gpu_layers != 0  # none on the GPU means nothing on the GPU
+        params.offload_kqv = params.op_offload = weights.gpu_layers != 0  # no layers on the GPU: nothing on the GPU
         params.flash_attn_type = -1 if flash is None else int(flash)
         params.embeddings = embed
         if full:  # keys and values in 32 bits, for comparing with what computed them elsewhere

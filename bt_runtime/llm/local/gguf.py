@@ -48,7 +48,7 @@ class Raw(NamedTuple):
     tensors: int
     weights: int  # bytes of tensor data
     markers: tuple[str, ...]
-    ends: tuple[str, str] = ("", "")  # what begins a text, and what ends it, as tokens' texts
+    ends: tuple[str, str] = ("", "")  # (token that begins a text, token that ends it)
 
 
 class GgufReader:
@@ -58,7 +58,7 @@ class GgufReader:
         self.file, self.path = file, path
         self.size = os.fstat(file.fileno()).st_size
         self.at = self.kept = self.items = 0
-        self.tokens: array[int] = array("Q")  # where each token of the vocabulary stands in the file
+        self.tokens: array[int] = array("Q")  # place of each token of the vocabulary in the file
         self.marked: dict[int, bytes] = {}  # tokens that look like a control mark
         self.kinds: array[int] = array("i")
 

@@ -34,8 +34,8 @@ class Vocabulary(NamedTuple):
     model: str  # gpt2 or llama
     tokens: Sequence[str]
     types: Sequence[int]
-    merges: Sequence[str]  # of a gpt2 vocabulary
-    scores: Sequence[float]  # of a llama one
+    merges: Sequence[str]  # merges of a gpt2 vocabulary
+    scores: Sequence[float]  # scores of a llama vocabulary
     end: int
     begin: int | None = None
 
@@ -50,7 +50,7 @@ def write(
     name: str,
     epsilon: float,
     base: float,
-    extra: Callable[[Any], None] = lambda writer: None,  # what else the header says
+    extra: Callable[[Any], None] = lambda writer: None,  # writes further fields of the header
 ) -> Path:
     """Writes the file under a temporary name and renames it when it is complete."""
     with Extra("distill", "writing a GGUF file"):

@@ -17,7 +17,7 @@ from bt_runtime.llm.local.gguf import AGAIN, GgufReader
 from bt_runtime.types import Json
 
 STARTER, INSTRUCT = "starter", "instruct"  # registers of prompts
-TAUGHT = "finetune.prompts"  # in an adapter's header: the register of its lessons
+TAUGHT = "finetune.prompts"  # key in an adapter's header: the register of its lessons
 MOST_FILES = 999  # files of one model
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
@@ -95,7 +95,7 @@ class ModelHeader:
         any."""
         most = self.number("attention.head_count_kv", heads)
         told = self.about.get(f"{self.architecture}.attention.head_count_kv")
-        if isinstance(told, list):  # one number a layer, 0 for one that keeps a state instead
+        if isinstance(told, list):  # a number for each layer; 0: the layer keeps a state
             return (
                 sum(each for each in told if isinstance(each, int)) if len(told) == self.layers else most * self.layers
             )

@@ -57,7 +57,7 @@ def _library() -> Any:
     return C.llama_cpp._lib
 
 
-_DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type
+_DISCRETE, _INTEGRATED = 1, 2  # values of ggml_backend_dev_type
 
 
 def devices() -> list[Device]:
@@ -118,7 +118,7 @@ class Weights:
         shares = (ctypes.c_float * max(len(tensor_split), C.llama_max_devices()))(*tensor_split)
         if tensor_split:
             params.tensor_split = shares
-        if has_amx():  # this llama.cpp loads the tile unit with a setting that it never wrote: any quantised model dies
+        if has_amx():  # this llama.cpp crashes there on quantised models: it never sets up AMX tiles
             params.use_extra_bufts = False
 
         @C.llama_progress_callback  # type: ignore[untyped-decorator]

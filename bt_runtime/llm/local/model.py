@@ -29,7 +29,7 @@ class LocalModel(Model):
 
     def __init__(self, settings: WorkerSettings) -> None:
         header = read_header(settings.model)
-        fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
+        fit(header, settings, _ENOUGH)  # told at once: settings that the file does not allow
         if settings.mmproj:
             mmproj.check(settings.mmproj, header)
         self.sees = bool(settings.mmproj)
@@ -39,7 +39,7 @@ class LocalModel(Model):
         self._counting = threading.Lock()
         self._worker = WorkerClient(settings)
         self.register = register_with(header, [adapter.file for adapter in settings.lora])
-        self.chat_template = self._chat = self._opened(header)  # while the worker starts
+        self.chat_template = self._chat = self._opened(header)  # read while the worker starts
 
     def _opened(self, header: ModelHeader) -> Chat | None:
         template = header.chat_template if self.settings.chat else None
@@ -65,7 +65,7 @@ class LocalModel(Model):
         question = sound(question, self.settings.terminator, self.sees)
         id = next(self._ids)
         job: Answer[Any] = Answer(lambda _: self._worker.cancel(id), question.wake)
-        self._worker.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side
+        self._worker.post(Ask(id, question._replace(wake=None), job))  # the callback stays in this process
         return job
 
     def count(self, text: str) -> int:

@@ -39,7 +39,7 @@ class PictureContext(SequenceCache):
             if last:
                 found.update(zip(last, super().decode([*last.values()]), strict=True))
         except NoRoom:
-            for feed in feeds:  # it is undone wholly, as a single batch is
+            for feed in feeds:  # undone wholly, as a single batch is
                 for seq in feed.seqs:
                     self.cut(seq, feed.start)
             raise

@@ -18,7 +18,7 @@ _SMALL = 32 << 20  # bytes of weights that stay in a processor's cache: reading 
 # of one value of the cache, its block's scale included
 CACHE_BITS = {"f32": 32.0, "f16": 16.0, "q8_0": 8.5, "q5_1": 6.0, "q5_0": 5.5, "q4_1": 5.0, "q4_0": 4.5}
 _KEEP = 512  # MiB of prompts' states on disk, for files larger than those
-_SHARE = 0.5  # of the free memory may go to the cache when nobody says
+_SHARE = 0.5  # share of the free memory for the cache, by default
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class LocalTask:
     run: Run | None = None
     works: list[TaskWork] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)  # tokens in `seq` after the prompt
-    marks: list[int] = field(default_factory=list)  # of its prompt, where its state is to be kept; the next one last
+    marks: list[int] = field(default_factory=list)  # lengths of its prompt at which its state is kept, next one last
     reused: int = 0
     ready: int = 0  # tokens of the prompt that are in the cache
     computed: int = 0

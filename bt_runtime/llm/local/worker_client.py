@@ -96,7 +96,7 @@ class WorkerClient:
         self._ring()
 
     def _ring(self) -> None:
-        with contextlib.suppress(OSError):  # it is ringing already, or nobody is left to hear it
+        with contextlib.suppress(OSError):  # the bell rings already, or the worker is gone
             self._bell.send(b"!")
 
     @property
@@ -118,7 +118,7 @@ class WorkerClient:
                     "nothing of it was used; the model file may be hostile: take it from where it was made",
                 )
             )
-        except Exception as fault:  # nothing may leave a job waiting for ever
+        except Exception as fault:  # no fault may leave a job waiting for ever
             self._give_up(
                 BtError(f"the line to the model broke: {fault!r}", "open it again; `btr doctor` looks at the model")
             )

@@ -24,7 +24,7 @@ from bt_runtime.types import Choice, Grammar, Question
 TRIES = 3  # how often an answer that is not in order is asked for
 LIKE = 0.8  # how near to an option an answer has to be
 LONGEST = 64  # tokens of an option
-TOKEN_BYTES = 32  # of a token's text, on the average of an answer: a longer answer is cut off there
+TOKEN_BYTES = 32  # average bytes of a token's text: a longer answer is cut off
 _NO_CHAT = frozenset({400, 404, 405, 422, 501})
 _NAMED = 8  # models of a server that a fault names
 
@@ -56,9 +56,9 @@ class ChatServer(Flavour):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self.thinks = False  # its model thinks before it answers: known from its first answer
+        self.thinks = False  # true once an answer showed that the model thinks first
         self.efforts = ["reasoning_effort"] if setup.effort else []  # fields that it has not refused
-        self.forms = [_strict, _loose]  # of a structured answer, in which it is asked: those that it has not refused
+        self.forms = [_strict, _loose]  # forms of structured answers that the server has not refused
 
     @classmethod
     def knows(cls, greeting: Greeting) -> bool:
@@ -217,7 +217,7 @@ class ChatServer(Flavour):
                 other = any(field in str(fault) for field in self.efforts)  # another field is refused
                 if not refused or other or answer.too_long(str(fault)) is not None:
                     raise
-                self.forms = [each for each in self.forms if each is not form]  # without any it is asked in words
+                self.forms = [each for each in self.forms if each is not form]  # with none left: in words
         return line.post("/v1/chat/completions", body)
 
 

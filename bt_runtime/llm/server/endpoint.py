@@ -75,7 +75,7 @@ class Endpoint(Model):
             try:
                 self._probe(RequestLine(self.server, self._wait, min(OPENING, self.server.timeout)))
                 return self
-            except Unanswered as fault:  # one that is loading says so, and is waited for as long as was asked
+            except Unanswered as fault:  # a server that is loading says so, and is waited for
                 if fault.status not in BUSY or time.monotonic() > until:
                     raise self._fault(fault) from None
 

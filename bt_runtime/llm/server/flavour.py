@@ -28,8 +28,8 @@ class Setup(NamedTuple):
     chat: bool | None  # asked through its template? None: as it is made for
     terminator: str  # ends every option
     asked_again: Callable[[], None]  # called for each answer that had to be asked for again
-    effort: str = thought.EFFORT  # with which a reasoning model is asked to think; "": as the server does
-    think_tokens: int = thought.TOKENS  # that it may think for, besides those of its answer
+    effort: str = thought.EFFORT  # effort asked of a reasoning model; "": the server's own
+    think_tokens: int = thought.TOKENS  # tokens for a thought, besides the answer's
 
 
 class Greeting:

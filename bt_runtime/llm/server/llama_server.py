@@ -28,7 +28,7 @@ NEAR = 64  # probabilities of one place of an answer that are asked for; any oth
 ROLLOUTS = 3  # whole answers that may prove a choice; then all ways that are open are looked at together
 AT_ONCE = 256  # places whose probabilities are asked for in one request …
 REQUEST = 1 << 20  # … and bytes of its prompts, about
-DRAWS = 5  # of a token: when it is a part of a letter, the server leaves the probabilities out
+DRAWS = 5  # tries of a token: the server tells no probabilities for a part of a letter
 LIFT = 12.0  # nats by which tokens that are asked for are lifted above the others, and which are taken off again
 MOST_PROBABILITIES = 32_768  # probabilities told for one token
 _PLAIN = {"cache_prompt": True, "stream": False, "repeat_penalty": 1.0}
@@ -179,7 +179,7 @@ class LlamaServer(Flavour):
     def _join(self, line: RequestLine, before: Sequence[int], options: Sequence[str], end: str) -> Boundary:
         tokenizer, finished = self.tokenizer, ended(options, end)
         tail = b"".join(tokenizer.pieces[token] for token in before[-_TAIL:]).decode("utf-8", "ignore")
-        tokenizer.many(line, [tail, "\n" + tail, "\n", *(tail + option for option in finished)])  # what it will ask for
+        tokenizer.many(line, [tail, "\n" + tail, "\n", *(tail + option for option in finished)])  # asked for later
         finder = BoundaryFinder(
             lambda text: tokenizer.tokens(line, text),
             tokenizer.pieces.__getitem__,

@@ -12,7 +12,7 @@ from bt_runtime.llm.server.flavour import Greeting
 from bt_runtime.llm.server.request import RequestLine
 from bt_runtime.llm.server.served_chat import messages
 
-USUAL_CONTEXT = 8192  # where nobody said: its own is 4,096, and it drops what is longer without a word
+USUAL_CONTEXT = 8192  # by default; Ollama's own 4,096 silently drops longer prompts
 
 
 class Ollama(ChatServer):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 BUSY = frozenset({429, 502, 503, 504})  # HTTP codes of a server that will answer later
 TRIES = 6  # tries of one request in all
 FIRST, MOST = 0.5, 30.0  # seconds until the second try, and between any two; each wait is twice the one before
-JITTER = 0.5  # so much of a wait is left to chance: agents that were sent away together do not come back together
+JITTER = 0.5  # random share of a wait, so that agents do not come back together
 
 
 class RetryWait(NamedTuple):

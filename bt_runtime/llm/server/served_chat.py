@@ -67,7 +67,7 @@ def _conversation(render: Render, begun: list[Message], both: str) -> Turns | No
     then = [each for said, heard in pairs for each in (_message("assistant", said), _message("user", heard))]
     try:
         return conversation(render([*begun, *then]), both)
-    except (ValueError, Unanswered):  # it takes one question and one answer
+    except (ValueError, Unanswered):  # the server's template takes one question and one answer
         return None
 
 

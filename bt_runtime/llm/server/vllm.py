@@ -22,7 +22,7 @@ class Vllm(ChatServer):
     flavour = "vllm"
     constrains = True
     refuses = frozenset()
-    continues = True  # it goes on with the assistant's own words; it refuses that for gpt-oss
+    continues = True  # continues the assistant's own words (refused for gpt-oss)
 
     @classmethod
     def knows(cls, greeting: Greeting) -> bool:
