@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_envs.house.notes import is_a
 from bt_envs.house.suite import load_content
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import THINK
 from bt_runtime.agents.verify import ASKED, NO, YES
+from recipes.starter import room_judge
 from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, understood
+from recipes.starter.room_judge import MISSING, NOTHING
 from recipes.starter.textcraft.scene import Wanted, read_bag, read_goal
 
 # people write in several lines
@@ -26,7 +28,6 @@ _GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting c
 _DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
 _CRAFTS, _BAG = "\nCrafting commands:\n", "\nInventory: "
-MISSING, NOTHING = "Missing: ", "Nothing is missing."
 STILL = "Still to do: "  # as who reflects says what was missing
 _RUNS, _SECOND = 0.4, 0.5  # of what is doubted: only the start, only the second of two, where there is such a thing
 
@@ -40,8 +41,8 @@ def judges(prompt: str) -> bool:
     return "\n\nThe goal: " in prompt and prompt.startswith("You judge whether a goal is met")
 
 
-def judged(prompt: str, told: Mapping[str, list[Errand]] | None = None) -> str:
-    """The thought, or the answer that follows from it."""
+def judged(prompt: str, told: Mapping[str, Any] | None = None) -> str:
+    """The thought, or the answer that follows from it. `told`: what instructions mean, where somebody knows."""
     if prompt.endswith(ASKED):
         thought = prompt.rpartition("Think:")[2]
         return YES if NOTHING in thought else NO
@@ -49,6 +50,8 @@ def judged(prompt: str, told: Mapping[str, list[Errand]] | None = None) -> str:
     said = goal[1] if goal else ""
     if _CRAFTS in prompt:
         return _in_the_bag(read_goal(said), read_bag(prompt.rpartition(_BAG)[2]))
+    if wish := room_judge.wish_of(said, prompt, told or {}):
+        return room_judge.thought(wish, prompt)
     errands = (told or {}).get(said) or understood(said, load_content().catalogue)
     return _thought(errands, _deeds(prompt))
 
@@ -72,7 +75,7 @@ def doubted(document: Document, rng: Random, told: Mapping[str, list[Errand]] | 
     return judgement(f"{document.kind} doubted", prompt, told)
 
 
-def judgement(kind: str, prompt: str, told: Mapping[str, list[Errand]] | None = None) -> Document:
+def judgement(kind: str, prompt: str, told: Mapping[str, Any] | None = None) -> Document:
     """All that a judge says to a prompt of `verify`, as a lesson: the thought, and the answer that follows from it."""
     sheet = Sheet()
     sheet.say(prompt)

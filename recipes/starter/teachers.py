@@ -20,6 +20,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project.child import spawning
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
+from recipes.starter import rooms_tried
 from recipes.starter.alfworld import homes as alfworld_homes
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
@@ -119,6 +120,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "textcraft": _documents(crafting.lessons),
     "trials": _documents(trials.lessons),
     "judged": judgements,
+    "rooms-tried": _documents(rooms_tried.lessons),
     "drills": drills,
     "lookups": lookups,
     "guided": _guided,

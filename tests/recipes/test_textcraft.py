@@ -104,9 +104,11 @@ def test_of_a_kind_that_was_made_what_is_held_is_taken() -> None:
     assert says("executor", goal, told, held, sentences=("done", craft)) == f"Act: {craft}"
 
 
-def test_an_executor_gives_up_when_a_part_has_itself_to_be_crafted_and_the_planner_names_that_part() -> None:
+def test_an_executor_fetches_what_it_can_and_hands_on_a_part_that_is_to_be_crafted_which_the_planner_names() -> None:
     thought = says("executor", "craft rod", [])
     told = [StoryStep("think", thought.removeprefix("Think: "))]
+    assert says("executor", "craft rod", told, sentences=("get 2 string",)) == "Act: get 2 string"
+    told += [StoryStep("act", "get 2 string", "Got 2 string")]
     assert says("executor", "craft rod", told, sentences=("failure",)) == "Act: failure"
     assert says("plan_steps", "craft rod", []).splitlines()[1:] == [
         "Step 1: craft 3 stick",

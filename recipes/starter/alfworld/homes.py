@@ -33,12 +33,11 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
 
 def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise, Random]]:
     """What the lessons are given on, and the chance that goes on from there."""
-    world = AlfWorld(Rules())
     for number in range(first, first + count):
         rng = Random(f"alfworld lesson {seed} {number}")
         name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
         slips = Slips(rng.choice(_SLIPPING), rng, gives_up=rng.choice(_GIVING_UP) if name == "adapt" else 0.0)
-        yield Exercise(f"alfworld {name}", _tree(name), world, lesson_task(seed, number), teacher, slips), rng
+        yield Exercise(f"alfworld {name}", _tree(name), world(), lesson_task(seed, number), teacher, slips), rng
 
 
 def lesson_task(seed: int, number: int) -> Task:
@@ -47,6 +46,12 @@ def lesson_task(seed: int, number: int) -> Task:
     if Random(f"alfworld size {seed} {number}").random() < LARGE:
         return room_task(seed, kind, number)
     return invent.task("train", seed, kind, number)
+
+
+@lru_cache
+def world() -> AlfWorld:
+    """Played by the rules, without an engine."""
+    return AlfWorld(Rules())
 
 
 @lru_cache

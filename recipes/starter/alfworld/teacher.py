@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from bt_envs.alfworld.game import kind_of
 from bt_envs.alfworld.invent import book
 from bt_envs.alfworld.refusal import USED
 from bt_runtime.agents.story import EXPAND, StoryStep
 from bt_runtime.language.project import packaged
+from recipes.starter.alfworld.goal import Wanted, wanted
 from recipes.starter.alfworld.rooms import furnished
+from recipes.starter.house.teacher import REFLECTS, reflected
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
@@ -34,12 +35,6 @@ _DID = re.compile(
     r"You (pick up|put|clean|heat|cool|turn on|close) the ([a-z]+ \d+)(?: (?:from|in/on|using) the ([a-z]+ \d+))?\."
 )
 _HELD = re.compile(r"You are carrying: a ([a-z]+ \d+)\.|You pick up the ([a-z]+ \d+) from")
-_GOALS = (  # thing, place
-    re.compile(r"put (?:a|some) (?:(clean|hot|cool) )?([a-z]+) (?:in|on) ([a-z]+)"),
-    re.compile(r"(clean|heat|cool) some ([a-z]+) and put it in ([a-z]+)"),
-    re.compile(r"(?:look at|examine the) ()([a-z]+) (?:under|with) the ([a-z]+)"),
-    re.compile(r"(?:put|find) (two) ([a-z]+) (?:in|and put them in) ([a-z]+)"),
-)
 _FIND = re.compile(
     r"find and (take|use) an? ([a-z]+)(?: that is not at ([a-z]+ \d+))?(?: from ([a-z]+ \d+) to ([a-z]+ \d+))?"
 )
@@ -48,26 +43,10 @@ _PUT = re.compile(r"put the ([a-z]+) in/on ([a-z]+ \d+)")
 _MAY = re.compile(r"may be at (.+)\.")
 
 
-class Wanted(NamedTuple):
-    """What a goal of a whole task wants. `how`: clean, heat, cool, two, look, or nothing."""
-
-    how: str
-    thing: str
-    place: str  # a kind; of a lamp, the lamp
-
-
-def wanted(goal: str) -> Wanted | None:
-    for number, shape in enumerate(_GOALS):
-        if found := shape.fullmatch(goal.rstrip(".")):
-            how, thing, place = found.groups()
-            return Wanted("look" if number == 2 else {"hot": "heat"}.get(how, how or ""), thing, place)
-    return None
-
-
 def teacher(seen: Seen, sentences: Sequence[str]) -> str:
     """The next line of an agent, or the whole answer of a planner."""
     agent = Agent(seen, sentences)
-    return agent.planned() if ORDER in seen.system else agent.answer()
+    return reflected(seen) if REFLECTS in seen.system else agent.planned() if ORDER in seen.system else agent.answer()
 
 
 @lru_cache(maxsize=1)

@@ -20,8 +20,9 @@ from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.house.hands import Hands, content, home_of
-from recipes.starter.judge import MISSING, STILL, missing, pressing
+from recipes.starter.judge import STILL, missing, pressing
 from recipes.starter.policy import Policy, played
+from recipes.starter.room_judge import MISSING
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
@@ -46,6 +47,17 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
     if REFLECTS in seen.system:
         return node.reflected()
     return node.planned() if ORDER in seen.system else node.answer()
+
+
+def denied(seen: Seen) -> str:
+    """What the judge of an attempt missed, as whoever reflects is told."""
+    told = seen.steps[-1].observation.partition(_ENDED)[2] if seen.steps else ""
+    return told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
+
+
+def reflected(seen: Seen) -> str:
+    """What an attempt in a room teaches: what is still to do."""
+    return f"{LESSON} {STILL}{denied(seen) or seen.goal.rstrip('.')}.\n"
 
 
 @lru_cache(maxsize=1)
@@ -127,8 +139,7 @@ class Node(Hands):
             for name in self.notes.held:
                 if name not in before and any(is_a(name, thing) for thing in wanted):
                     found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")
-        told = self.seen.steps[-1].observation.partition(_ENDED)[2] if self.seen.steps else ""
-        judged = told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
+        judged = denied(self.seen)
         missing = [t for t, n in wanted.items() if t and sum(is_a(name, t) for name in found) < n]
         lines = [", ".join(found.values())] if found else []
         thought = [step.text for step in self.seen.steps if step.move == "think"]

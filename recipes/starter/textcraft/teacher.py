@@ -91,6 +91,8 @@ def _make(scene: Scene, work: Work, role: Role, last: str) -> Program:
         try:
             yield f"{THINK} {work.thought()}"
             if role in ("executor", "reactree") and any(need.verdict == "craft" for need in work.needs):
+                if role == "executor":
+                    yield from _begun(work)
                 yield _handed_on(work, role, last)
             for number, need in enumerate((need for need in work.needs if need.verdict == "craft"), 1):
                 yield from _inner(scene, need, role)
@@ -113,6 +115,14 @@ def _inner(scene: Scene, need: Need, role: Role) -> Program:
     work = work_for(scene, Wanted("craft", need.amount, need.name, ()))
     if work is not None:
         yield from _make(scene, work, role, "")
+
+
+def _begun(work: Work) -> Program:
+    """The first ingredient that can be fetched: who finishes will have it."""
+    for need in work.needs:
+        if need.verdict == "get":
+            yield from _get(need)
+            return
 
 
 def _handed_on(work: Work, role: Role, last: str) -> str:

@@ -62,7 +62,7 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         yield from (opening.taught() for opening, _ in parts[WHOLE:])
         papers = [sheet(seed, number * SHEETS + part) for part in range(SHEETS)]
         papers += [plans(seed, number * PLANS + part) for part in range(PLANS)]
-        papers += [walk(_world(), sort, Random(f"thor walk {seed} {number} {part}")) for part, sort in enumerate(WALKS)]
+        papers += [walk(world(), sort, Random(f"thor walk {seed} {number} {part}")) for part, sort in enumerate(WALKS)]
         yield Taught(papers, _NOBODY, 0)
 
 
@@ -87,11 +87,11 @@ def _exercise(
     slips = Slips(0.0 if opening else rng.choice(_SLIPPING), rng)
     task, told = opening_task(seed, number) if opening else lesson_task(seed, number)
     knowing, most = partial(teacher, told={task.goal: told}), rng.choice(_FIRST[name]) if opening else 400
-    return Exercise(f"thor {name}", _tree(name), _world(), task, knowing, slips, decisions=most)
+    return Exercise(f"thor {name}", _tree(name), world(), task, knowing, slips, decisions=most)
 
 
 @lru_cache
-def _world() -> World:
+def world() -> World:
     return open_world("thor", through="scene")
 
 
@@ -135,7 +135,7 @@ def sheet(seed: int, number: int) -> Document:
     rng = Random(f"thor sheet {seed} {number}")
     room = make_room(f"sheet {seed} {number}", rng)
     task, _ = _task("thor-sheet", room, _any_goal(room, rng), rng)
-    opening, paper, moves = _world().reset(task).text, Sheet(), rng.choice(MOVES)
+    opening, paper, moves = world().reset(task).text, Sheet(), rng.choice(MOVES)
     paper.say(f"At every step you do one of these: {moves}.\n\n{opening}\n")
     goal = _any_goal(room, rng)
     for _ in range(SENTENCES):
@@ -160,7 +160,7 @@ def plans(seed: int, number: int) -> Document:
     rng = Random(f"thor plans {seed} {number}")
     room = make_room(f"plans {seed} {number}", rng)
     task, _ = _task("thor-plans", room, _any_goal(room, rng), rng)
-    opening, paper = _world().reset(task).text, Sheet()
+    opening, paper = world().reset(task).text, Sheet()
     system = system_text("plan_steps", {"moves": ["expand"], "recall": False})
     goal = _any_goal(room, rng)
     for _ in range(SENTENCES):
