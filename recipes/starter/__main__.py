@@ -19,7 +19,7 @@ def main() -> int:
         "courses",
         nargs="+",
         metavar="TEACHER:LESSONS",
-        help="house, textcraft, trials, judged, guided, drills, alfworld, thor, arm, webshop, hotpotqa, facts, "
+        help="house, held, textcraft, trials, judged, rooms-tried, guided, drills, alfworld, thor, arm, webshop, hotpotqa, facts, "
         "…-practice",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="of the shards; those that are there are kept")

@@ -29,6 +29,7 @@ from recipes.starter.guide import guidance
 from recipes.starter.hotpotqa import teacher as hotpotqa
 from recipes.starter.house import housekeeping, trials
 from recipes.starter.house.deeds import judgements
+from recipes.starter.house.held import held
 from recipes.starter.lesson import Taught
 from recipes.starter.own_skills import lessons as bench
 from recipes.starter.own_skills import panel_lessons as panel
@@ -118,6 +119,7 @@ def _guided(seed: int, count: int, first: int) -> Iterator[Document]:
 TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "house": _documents(housekeeping.lessons),
     "textcraft": _documents(crafting.lessons),
+    "held": held,
     "trials": _documents(trials.lessons),
     "judged": judgements,
     "rooms-tried": _documents(rooms_tried.lessons),

@@ -10,10 +10,12 @@ from random import Random
 import pytest
 
 from bt_envs.house.suite import SUITE, load_content
+from bt_lab.distill.documents import Document
 from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import StoryStep
 from recipes.starter.errand import meant, understood
+from recipes.starter.house.held import again
 from recipes.starter.house.homes import make_home, make_lesson_task, outline
 from recipes.starter.house.housekeeping import MOST, OPENINGS, lessons, plans
 from recipes.starter.house.phrasing import asked, phrase, ways
@@ -269,3 +271,16 @@ def test_an_agent_that_acts_alone_lists_all_parts_first_and_says_that_one_more_o
     assert said[0] == f"{', '.join(parts)}."
     assert [text for text in said if text.startswith("Part ")] == [f"Part {n}: {p}." for n, p in enumerate(parts, 1)]
     assert any(text.startswith("Another ") for text in said)
+
+
+def test_an_executor_that_holds_what_it_is_to_find_is_done_also_after_a_look_into_the_memory() -> None:
+    """Its document comes again and again, as it is and with the look; one that searches does not come."""
+    opening = "Your task is to: find and pick up the apple\nYou are in a kitchen (1). You hold apple (2).\n"
+    own = Document("house adapt", f"{opening}Act: done\n", ((len(opening), len(opening) + 10),))
+    made = list(again(own))
+    assert made[0] == own and len(made) % 2 == 0
+    assert made[1].text.endswith("\nAct: recall location of apple\nYou hold apple 2.\nAct: done\n")
+    assert [made[1].text[a:b] for a, b in made[1].learn] == ["Act: done\n"]
+    searches = own._replace(text=own.text.replace("Act: done", "Act: go to sink 1\nHere.\nAct: done"))
+    other = own._replace(text=own.text.replace("You hold apple (2)", "You hold plate (2)"))
+    assert [*again(searches), *again(other)] == []

@@ -10,19 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import bt_runtime
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
 from bt_runtime import Budget
 from bt_runtime.plugins import open_suite
 
-STARTER = Path(bt_runtime.__file__).parent / "llm" / "starter" / "starter.gguf"
 REACT, REACTREE, ADAPT = Strategy("react", "react"), Strategy("reactree", "reactree"), Strategy("adapt", "adapt")
 WORLDS = {"house": (REACTREE, REACT), "textcraft": (ADAPT, REACT)}
 EPISODES = 10
@@ -30,16 +27,16 @@ EPISODES = 10
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.skipif(find_spec("llama_cpp") is None, reason="needs the llm extra"),
-    pytest.mark.skipif(not STARTER.is_file(), reason="a checkout without the starter model's weights"),
+    pytest.mark.skipif(find_spec("bt_starter") is None, reason="a checkout without the starter model's weights"),
 ]
 
 
 @contextmanager
 def opened(**how: Any) -> Iterator[Any]:
     from bt_runtime.llm.local.model import LocalModel
-    from bt_runtime.llm.settings import WorkerSettings
+    from bt_runtime.llm.settings import WorkerSettings, starter
 
-    with LocalModel(WorkerSettings(str(STARTER), **how)) as model:
+    with LocalModel(WorkerSettings(str(starter()), **how)) as model:
         yield model
 
 
