@@ -19,8 +19,8 @@ def main() -> int:
         "courses",
         nargs="+",
         metavar="TEACHER:LESSONS",
-        help="house, held, textcraft, trials, judged, rooms-tried, guided, drills, alfworld, thor, arm, webshop, hotpotqa, facts, "
-        "…-practice",
+        help="house, held, textcraft, trials, judged, rooms-tried, guided, drills, alfworld, thor, arm, webshop, "
+        "hotpotqa, facts, …-practice",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="of the shards; those that are there are kept")
     add("--seed", type=int, default=0)
