@@ -104,19 +104,6 @@ class Fleet(Closing):
         """Adds how the person is called, where no key says it, or where somebody uses this key's program."""
         return {**body, "by": by or (self.sender if self.link.me == names.SOMEBODY else "")}
 
-    def send_all(self, tasks: list[Task]) -> int:
-        """Sends many tasks at once; returns how many were new."""
-
-        async def each() -> int:
-            added = 0
-            for first in range(0, len(tasks), 256):
-                if first >= 9 * forms.WISHES_OFTEN:  # a coordinator drops what comes faster
-                    await asyncio.sleep(256 / forms.WISHES_OFTEN)
-                added += sum(await asyncio.gather(*map(self._send, tasks[first : first + 256])))
-            return added
-
-        return self.call(each())
-
     def ls(self) -> list[Record]:
         """Returns all records, the oldest first."""
         return sorted(self.call(self.store.records()), key=lambda held: held.sent)

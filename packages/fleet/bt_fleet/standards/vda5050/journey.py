@@ -222,9 +222,6 @@ class Journey:
         for old in ended[: max(0, len(ended) - MOST_INSTANTS)]:
             del self.instants[old]
 
-    def waits_for(self, kind: str) -> bool:
-        return any(each["actionType"] == kind and each["actionStatus"] not in ENDED for each in self.instants.values())
-
     def ended(self, kind: str) -> bool:
         """Notes that all instant actions of this type are done; True when there were any."""
         found = [id for id, e in self.instants.items() if e["actionType"] == kind and e["actionStatus"] not in ENDED]
