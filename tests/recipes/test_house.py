@@ -274,7 +274,8 @@ def test_an_agent_that_acts_alone_lists_all_parts_first_and_says_that_one_more_o
 
 
 def test_an_executor_that_holds_what_it_is_to_find_is_done_also_after_a_look_into_the_memory() -> None:
-    """Its document comes again and again, as it is and with the look; one that searches does not come."""
+    """Its document comes again and again, as it is and with the look; one that searches comes where it is asked for
+    another one."""
     opening = "Your task is to: find and pick up the apple\nYou are in a kitchen (1). You hold apple (2).\n"
     own = Document("house adapt", f"{opening}Act: done\n", ((len(opening), len(opening) + 10),))
     made = list(again(own))
@@ -284,3 +285,5 @@ def test_an_executor_that_holds_what_it_is_to_find_is_done_also_after_a_look_int
     searches = own._replace(text=own.text.replace("Act: done", "Act: go to sink 1\nHere.\nAct: done"))
     other = own._replace(text=own.text.replace("You hold apple (2)", "You hold plate (2)"))
     assert [*again(searches), *again(other)] == []
+    another = searches._replace(text=searches.text.replace("find and pick up the", "find and pick up another"))
+    assert set(again(another)) == {another}
