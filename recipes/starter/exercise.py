@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
 from bt_lab.distill.documents import Document
-from bt_runtime.run.run import Tree
+from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json, Model, Task, World
 from recipes.starter.errand import Errand
 from recipes.starter.lesson import Slips, Taught, Teacher, teach
@@ -53,6 +54,12 @@ class Exercise(NamedTuple):
 
     def _sifted(self, documents: list[Document]) -> list[Document]:
         return [each for document in documents for each in self.sieve(document)] if self.sieve else documents
+
+
+@lru_cache
+def strategy(name: str) -> Tree:
+    """A strategy as it comes along, loaded once."""
+    return load(name)
 
 
 def worth(practised: Practised, rng: Random) -> list[Document]:

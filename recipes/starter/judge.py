@@ -20,12 +20,11 @@ from bt_runtime.agents.verify import ASKED, NO, YES
 from recipes.starter import room_judge
 from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, understood
-from recipes.starter.room_judge import MISSING, NOTHING
+from recipes.starter.room_judge import DEED, MISSING, NOTHING
 from recipes.starter.textcraft.scene import Wanted, read_bag, read_goal
 
 # people write in several lines
 _GOAL = re.compile(r"\n\nThe goal: (.*?)\n(?:What was done, |You are |Crafting commands:)", re.DOTALL)
-_DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _PUT = re.compile(r"You put down .+? (?:on|in) ([A-Za-z ]+?)(?: You hold .*)?\.?")
 _CRAFTS, _BAG = "\nCrafting commands:\n", "\nInventory: "
 STILL = "Still to do: "  # as who reflects says what was missing
@@ -120,7 +119,7 @@ def _seconds(deeds: Mapping[int, str]) -> list[int]:
 
 def _deeds(prompt: str) -> Deeds:
     found = Deeds({}, set())
-    for sentence, came in _DEED.findall(prompt):
+    for sentence, came in DEED.findall(prompt):
         put = _PUT.fullmatch(came)
         if put and sentence.startswith("put down "):
             found.at[sentence.removeprefix("put down ")] = put[1]

@@ -16,7 +16,7 @@ from recipes.starter.alfworld.goal import wanted as read_goal
 from recipes.starter.thor import names
 from recipes.starter.thor.wish import TREATED, Told
 
-_DEED = re.compile(r"^- ([a-z][^:\n]*): .*$", re.MULTILINE)
+DEED = re.compile(r"^- ([a-z][^:\n]*): (.*)$", re.MULTILINE)
 _NAME = r"[A-Za-z]+ \(?\d+\)?"
 _TAKEN = re.compile(rf"(?:take|pick up) ({_NAME})(?: from {_NAME})?")
 _PUT = re.compile(rf"(?:put|move|put down) ({_NAME})(?: (?:in/on|to) ({_NAME}))?")
@@ -28,6 +28,7 @@ _HOLDS = re.compile(r"(?<=\.) I am holding \w+ \(\d+\) now\.?")
 _LIST = "What was done, in this order:\n"
 _ALFWORLD = "You are in the middle of a room."
 _RINSED, _WARM, _COLD, _TAP = "SinkBasin", "Microwave", "Fridge", "Faucet"
+_LEFT_OUT = 0.35  # of the attempts that ended otherwise did all but one deed
 MISSING, NOTHING = "Missing: ", "Nothing is missing."
 
 
@@ -60,8 +61,8 @@ def wish_of(goal: str, prompt: str, told: Mapping[str, Any]) -> Wish | None:
     if isinstance(known, Told):
         wanted = known.goal
         how = TREATED.get(wanted.type, ("", ""))[0]
-        two = 2 if wanted.type.startswith("pick_two") else 1
-        return Wish(wanted.object, wanted.parent, how, wanted.toggle, wanted.movable, two, wanted.sliced)
+        amount = 2 if wanted.type.startswith("pick_two") else 1
+        return Wish(wanted.object, wanted.parent, how, wanted.toggle, wanted.movable, amount, wanted.sliced)
     read = read_goal(goal) if _ALFWORLD in prompt else None
     if read is None:
         return None
@@ -115,7 +116,7 @@ def _is(name: str, kind: str) -> bool:
 
 
 def _deeds(prompt: str) -> list[str]:
-    return _DEED.findall(prompt.partition(_LIST)[2])
+    return [sentence for sentence, _ in DEED.findall(prompt.partition(_LIST)[2])]
 
 
 def _done(deeds: Sequence[str]) -> Done:
@@ -150,34 +151,26 @@ def _done(deeds: Sequence[str]) -> Done:
 def ended_early(prompt: str, rng: Random) -> str:
     """The same prompt, had the attempt ended before one of the deeds that count, or had it left one out."""
     head, _, rest = prompt.partition(_LIST)
-    lines = rest.split("\n")
-    deeds = [line for line in lines if _DEED.fullmatch(line)]
-    counts = [at for at, line in enumerate(deeds) if _counts(line[2:].partition(":")[0])]
+    lines, deeds = rest.split("\n"), _deeds(prompt)
+    counts = [at for at, deed in enumerate(deeds) if any(shape.fullmatch(deed) for shape in (_PUT, _DONE, _ON, _TAKEN))]
     if not counts:
         return ""
     at = rng.choice(counts)
-    treats = [n for n in counts if _DONE.fullmatch(deeds[n][2:].partition(":")[0]) or "turn on " in deeds[n]]
-    if treats and rng.random() < 0.35:
+    kept = lines[:at]
+    treats = [n for n in counts if _DONE.fullmatch(deeds[n]) or _ON.fullmatch(deeds[n])]
+    if treats and rng.random() < _LEFT_OUT:
         at = rng.choice(treats)
-        kept = [*deeds[:at], *deeds[at + 1 :]]
-    else:
-        kept = deeds[:at]
-    after = "\n".join(lines[len(deeds) :])
-    return f"{head}{_LIST}" + "".join(f"{line}\n" for line in kept) + _seen_now(after, kept)
+        kept = [*lines[:at], *lines[at + 1 : len(deeds)]]
+    return f"{head}{_LIST}" + "\n".join([*kept, *_seen_now(lines[len(deeds) :], kept)])
 
 
-def _counts(deed: str) -> bool:
-    return any(shape.fullmatch(deed) for shape in (_PUT, _DONE, _ON, _TAKEN))
-
-
-def _seen_now(after: str, deeds: Sequence[str]) -> str:
-    """What is seen at the end: what is held then, and what came of the last deed."""
-    done = _done([line[2:].partition(":")[0] for line in deeds])
-    lines = after.split("\n")
+def _seen_now(lines: Sequence[str], deeds: Sequence[str]) -> list[str]:
+    """What is seen at the end, had only these deeds been done: what is held then, and what came of the last deed."""
+    told = [found for line in deeds if (found := DEED.fullmatch(line))]
+    held = _done([deed[1] for deed in told]).held
     carried = next((at for at, line in enumerate(lines) if line.startswith("You are ") and "carrying" in line), -1)
     if carried >= 0:  # ALFWorld's
-        lines[carried] = f"You are carrying: a {done.held}." if done.held else "You are not carrying anything."
-        lines[carried + 1] = deeds[-1].partition(": ")[2] if deeds else lines[carried + 1]
-        return "\n".join(lines)
-    held = f" I am holding {done.held} now." if done.held else ""
-    return "\n".join([_HOLDS.sub("", lines[0]).rstrip() + held, *lines[1:]])
+        carries = f"You are carrying: a {held}." if held else "You are not carrying anything."
+        return [*lines[:carried], carries, told[-1][2] if told else lines[carried + 1], *lines[carried + 2 :]]
+    holds = f" I am holding {held} now." if held else ""
+    return [_HOLDS.sub("", lines[0]).rstrip() + holds, *lines[1:]]

@@ -6,20 +6,19 @@ Of each judgement there are others besides: the same deeds, had the attempt ende
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from random import Random
 from typing import Any
 
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import THINK
-from bt_runtime.run.run import Tree, load
 from bt_runtime.types import World
 from recipes.starter.alfworld import homes
 from recipes.starter.alfworld.teacher import teacher as alfworld_teacher
-from recipes.starter.exercise import Exercise, some
-from recipes.starter.house.teacher import REFLECTS
+from recipes.starter.exercise import Exercise, some, strategy
 from recipes.starter.judge import judgement, judges
 from recipes.starter.lesson import Slips, Taught, Teacher
+from recipes.starter.reflection import REFLECTS
 from recipes.starter.room_judge import ended_early
 from recipes.starter.seen import read
 from recipes.starter.thor import rooms
@@ -39,8 +38,7 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
         told: Any = exercise.told
         judged = [each for each in taught.documents if judges(each.text)]
         noted = [each for each in taught.documents if REFLECTS in each.text]
-        attempts = [each for each in taught.documents if each not in judged and each not in noted]
-        attempts = [each for each in attempts if read(each.text).notes]
+        attempts = [d for d in taught.documents if d not in judged and d not in noted and read(d.text).notes]
         prompts = [each.text.partition(f"\n{THINK}")[0] + f"\n{THINK}" for each in judged]
         others = (ended_early(rng.choice(prompts), rng) for _ in range(_OTHERWISE if prompts else 0))
         made = [judgement(f"{exercise.kind} ended early", each, told) for each in others if each]
@@ -62,9 +60,4 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         else:
             task, told = homes.lesson_task(seed, _ELSEWHERE + number), {}
             teacher, world = alfworld_teacher, homes.world()
-        yield Exercise(f"rooms {name}", _tree(name), world, task, teacher, slips, told=told), rng
-
-
-@lru_cache
-def _tree(name: str) -> Tree:
-    return load(name)
+        yield Exercise(f"rooms {name}", strategy(name), world, task, teacher, slips, told=told), rng

@@ -11,7 +11,7 @@ from recipes.starter.steps import ORDER
 
 GOAL = "Your task is to: "
 _PRIMARY = "Your primary goal is to: "
-HAND = "Now the task at hand.\n"  # examples stand before it
+_HAND = "Now the task at hand.\n"  # examples stand before it
 _NOTES = "From earlier attempts at this task you know:\n"
 _HOUSE = "\nYou are in the house, and there "
 _ABOVE = "\nTo achieve this, you should perform "
@@ -54,8 +54,8 @@ def role(system: str) -> Role | None:
 def read(prompt: str) -> Seen:
     """Of a prompt that `agent_prompt` made, with or without the opening that the model is to go on from."""
     prompt = prompt.removesuffix(_PLANNER)
-    hand = prompt.rfind(HAND)
-    head = hand + len(HAND) if hand >= 0 else 0
+    hand = prompt.rfind(_HAND)
+    head = hand + len(_HAND) if hand >= 0 else 0
     at = prompt.find(GOAL, head)
     if at < 0:
         raise ValueError("this prompt names no task")

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from bt_envs.thor.goals import Goal
-from recipes.starter.house.teacher import reflected
-from recipes.starter.judge import NOTHING, judged, judges
-from recipes.starter.room_judge import ended_early
+from recipes.starter.judge import judged, judges
+from recipes.starter.reflection import reflected
+from recipes.starter.room_judge import NOTHING, ended_early
 from recipes.starter.rooms_tried import lessons
 from recipes.starter.seen import Seen
 from recipes.starter.thor.wish import Told

@@ -20,8 +20,10 @@ from recipes.starter.house.deeds import judgements
 from recipes.starter.house.homes import make_lesson_task
 from recipes.starter.house.phrasing import ways
 from recipes.starter.house.trials import lessons, tours
-from recipes.starter.judge import MISSING, STILL, doubted, judged, judges
+from recipes.starter.judge import STILL, doubted, judged, judges
 from recipes.starter.lesson import Slips, teach
+from recipes.starter.reflection import REFLECTS
+from recipes.starter.room_judge import MISSING
 from recipes.starter.seen import read
 
 GOAL = "Do this.\n\nYour task is to: put the apple on the kitchen table\n"
@@ -119,7 +121,7 @@ def test_what_failed_is_noted_with_the_places_of_things_and_the_next_attempt_goe
     tree, world = load("reflexion"), SUITE.open()
     task = SUITE.tasks(5, 1, "eval")[0]
     taught = teach(tree, world, task, house.teacher, recall=False, slips=Slips(0.0, Random(1), 0.08))
-    noted = [d.text[a:b] for d in taught.documents if house.REFLECTS in d.text for a, b in d.learn]
+    noted = [d.text[a:b] for d in taught.documents if REFLECTS in d.text for a, b in d.learn]
     later = [d.text for d in taught.documents if "From earlier attempts at this task you know:\n" in d.text]
     assert noted
     assert later
@@ -141,7 +143,7 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
         StoryStep("act", "pick up apple 1", "You pick up apple. You hold apple (1)."),
     ]
     story = goal + opening + "".join(f"{step.written()}\n" for step in steps) + "Act: failure\n"
-    prompt = f"{house.REFLECTS} In one line.\n\n{story}\nThis attempt ended: failure.\nNext time:"
+    prompt = f"{REFLECTS} In one line.\n\n{story}\nThis attempt ended: failure.\nNext time:"
     assert house.teacher(read(prompt), ()) == "Next time: apple 1 is near fridge 1 in kitchen 1. Still to find: wine.\n"
 
 
@@ -149,7 +151,7 @@ def test_the_next_attempt_looks_first_where_the_one_before_did_not() -> None:
     goal = "Your task is to: Put the wine on the kitchen table.\n"
     opening = HOME
     thought = StoryStep("think", "wine is not in kitchen 1.")
-    prompt = f"{house.REFLECTS} In one line.\n\n{goal}{opening}\n{thought.written()}\nAct: failure\n"
+    prompt = f"{REFLECTS} In one line.\n\n{goal}{opening}\n{thought.written()}\nAct: failure\n"
     said = house.teacher(read(f"{prompt}\nThis attempt ended: failure.\nNext time:"), ())
     assert said == "Next time: wine is not in kitchen 1. Still to find: wine.\n"
     system = system_text("agent", {"moves": ["think", "act"], "recall": False})
@@ -215,7 +217,7 @@ def test_a_goal_of_several_lines_is_read_whole() -> None:
 def test_an_attempt_that_only_said_done_is_judged_reflected_on_and_made_again_with_what_was_missing() -> None:
     told = [t for t in lessons(3, 40) if any(d.kind == "house reflexion" for d in t.documents)]
     denied = [
-        t for t in told if any(house.REFLECTS in d.text and "ended: done; it is not met" in d.text for d in t.documents)
+        t for t in told if any(REFLECTS in d.text and "ended: done; it is not met" in d.text for d in t.documents)
     ]
     assert denied
     assert sum(t.verdict.met == t.verdict.total for t in told) >= 0.7 * len(told)

@@ -10,12 +10,11 @@ from random import Random
 from bt_envs.alfworld import invent
 from bt_envs.alfworld.game import KINDS
 from bt_envs.alfworld.world import AlfWorld
-from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter.alfworld.rooms import room_task
 from recipes.starter.alfworld.rules import Rules
 from recipes.starter.alfworld.teacher import teacher
-from recipes.starter.exercise import Exercise, solved
+from recipes.starter.exercise import Exercise, solved, strategy
 from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
@@ -37,7 +36,7 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         rng = Random(f"alfworld lesson {seed} {number}")
         name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
         slips = Slips(rng.choice(_SLIPPING), rng, gives_up=rng.choice(_GIVING_UP) if name == "adapt" else 0.0)
-        yield Exercise(f"alfworld {name}", _tree(name), world(), lesson_task(seed, number), teacher, slips), rng
+        yield Exercise(f"alfworld {name}", strategy(name), world(), lesson_task(seed, number), teacher, slips), rng
 
 
 def lesson_task(seed: int, number: int) -> Task:
@@ -52,8 +51,3 @@ def lesson_task(seed: int, number: int) -> Task:
 def world() -> AlfWorld:
     """Played by the rules, without an engine."""
     return AlfWorld(Rules())
-
-
-@lru_cache
-def _tree(name: str) -> Tree:
-    return load(name)

@@ -19,8 +19,8 @@ from bt_runtime.agents.story import EXPAND, StoryStep
 from bt_runtime.language.project import packaged
 from recipes.starter.alfworld.goal import Wanted, wanted
 from recipes.starter.alfworld.rooms import furnished
-from recipes.starter.house.teacher import REFLECTS, reflected
 from recipes.starter.policy import Policy, Thinks, played
+from recipes.starter.reflection import REFLECTS, reflected
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
@@ -45,8 +45,10 @@ _MAY = re.compile(r"may be at (.+)\.")
 
 def teacher(seen: Seen, sentences: Sequence[str]) -> str:
     """The next line of an agent, or the whole answer of a planner."""
+    if REFLECTS in seen.system:
+        return reflected(seen)
     agent = Agent(seen, sentences)
-    return reflected(seen) if REFLECTS in seen.system else agent.planned() if ORDER in seen.system else agent.answer()
+    return agent.planned() if ORDER in seen.system else agent.answer()
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bt_envs.house.notes import is_a
-from bt_runtime.agents import autoplan
 from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.skills.worlds.phrases import plural
@@ -22,15 +21,12 @@ from recipes.starter.errand import Errand, understood
 from recipes.starter.house.hands import Hands, content, home_of
 from recipes.starter.judge import STILL, missing, pressing
 from recipes.starter.policy import Policy, played
-from recipes.starter.room_judge import MISSING
+from recipes.starter.reflection import ENDED, LESSON, REFLECTS, denied
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
 Line = str
-REFLECTS = "You read how an attempt at a task went wrong."
 _WIDEST = Budget().width
-LESSON = autoplan.CUES[autoplan.LESSON]
-_ENDED = "\nThis attempt ended:"
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _NOTED = re.compile(r"([A-Za-z ]+? \d+) is near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
@@ -47,17 +43,6 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
     if REFLECTS in seen.system:
         return node.reflected()
     return node.planned() if ORDER in seen.system else node.answer()
-
-
-def denied(seen: Seen) -> str:
-    """What the judge of an attempt missed, as whoever reflects is told."""
-    told = seen.steps[-1].observation.partition(_ENDED)[2] if seen.steps else ""
-    return told.partition("\n")[0].partition(MISSING)[2].rstrip(".")
-
-
-def reflected(seen: Seen) -> str:
-    """What an attempt in a room teaches: what is still to do."""
-    return f"{LESSON} {STILL}{denied(seen) or seen.goal.rstrip('.')}.\n"
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +120,7 @@ class Node(Hands):
         found: dict[str, str] = {}
         for step in self.seen.steps:
             before, at = set(self.notes.held), (self.notes.place, self.notes.room)
-            self._note(step._replace(observation=step.observation.partition(_ENDED)[0]))
+            self._note(step._replace(observation=step.observation.partition(ENDED)[0]))
             for name in self.notes.held:
                 if name not in before and any(is_a(name, thing) for thing in wanted):
                     found.setdefault(name, f"{name} is near {at[0]} in {at[1]}")

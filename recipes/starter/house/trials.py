@@ -21,6 +21,7 @@ from recipes.starter.house import teacher as house
 from recipes.starter.house.homes import make_lesson_task
 from recipes.starter.judge import STILL, judges
 from recipes.starter.lesson import Slips, Taught
+from recipes.starter.reflection import REFLECTS
 from recipes.starter.seen import read
 from recipes.starter.textcraft import crafting
 from recipes.starter.textcraft import teacher as textcraft
@@ -125,7 +126,7 @@ def _worth(exercise: Exercise, documents: list[Document], rng: Random) -> list[D
     if exercise.kind == "house lota":
         short = (tour.brought(each, rng, _several(rng)) for each in documents for _ in range(_BROUGHT))
         return [*documents, *(each for each in short if each.learn)]
-    reflected = [document for document in documents if house.REFLECTS in document.text or judges(document.text)]
+    reflected = [document for document in documents if REFLECTS in document.text or judges(document.text)]
     attempts = [document for document in documents if document not in reflected]
     noted = [document for document in attempts if read(document.text).notes]
     told = exercise.told or {}

@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from bt_envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.agents.story import ACT, EXPAND, THINK, StoryStep
 from bt_runtime.language.faults.diagnostic import BtError
-from recipes.starter.house.teacher import LESSON, REFLECTS
+from recipes.starter.reflection import LESSON, REFLECTS
 from recipes.starter.seen import Role, Seen, role
 from recipes.starter.steps import written
 from recipes.starter.textcraft.recipe_plan import Need, Work, survey, work_for

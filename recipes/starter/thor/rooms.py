@@ -15,11 +15,10 @@ from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import StoryStep
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.run.run import Tree, load
 from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Task, Verdict, World
 from recipes.starter.drills import Sheet
-from recipes.starter.exercise import Exercise, solved
+from recipes.starter.exercise import Exercise, solved, strategy
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
 from recipes.starter.thor.furniture import make_room
@@ -87,17 +86,12 @@ def _exercise(
     slips = Slips(0.0 if opening else rng.choice(_SLIPPING), rng)
     task, told = opening_task(seed, number) if opening else lesson_task(seed, number)
     knowing, most = partial(teacher, told={task.goal: told}), rng.choice(_FIRST[name]) if opening else 400
-    return Exercise(f"thor {name}", _tree(name), world(), task, knowing, slips, decisions=most)
+    return Exercise(f"thor {name}", strategy(name), world(), task, knowing, slips, decisions=most)
 
 
 @lru_cache
 def world() -> World:
     return open_world("thor", through="scene")
-
-
-@lru_cache
-def _tree(name: str) -> Tree:
-    return load(name)
 
 
 def lesson_task(seed: int, number: int) -> tuple[Task, Told]:

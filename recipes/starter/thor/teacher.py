@@ -13,8 +13,8 @@ from bt_envs.alfred import kinds
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.tasks import LAMPS
 from bt_runtime.agents.story import EXPAND, StoryStep
-from recipes.starter.house.teacher import REFLECTS, reflected
 from recipes.starter.policy import Policy, Thinks, played
+from recipes.starter.reflection import REFLECTS, reflected
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 from recipes.starter.thor.names import EITHER, LAMP, a, is_a, kind_of, names_in
@@ -46,8 +46,10 @@ GROUP = 8  # places of a step that looks: with doors to open, as many as an exec
 
 def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, Told] | None = None) -> str:
     """The next line of an agent, or the whole answer of a planner. `told`: what a person's sentence wants."""
+    if REFLECTS in seen.system:
+        return reflected(seen)
     agent = Agent(seen, sentences, told or {})
-    return reflected(seen) if REFLECTS in seen.system else agent.planned() if ORDER in seen.system else agent.answer()
+    return agent.planned() if ORDER in seen.system else agent.answer()
 
 
 class Agent(Thinks):

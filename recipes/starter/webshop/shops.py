@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from random import Random
 from typing import Any
 
 from bt_envs.webshop.catalogue import Product, ShopCatalogue
 from bt_envs.webshop.world import WebShop
-from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter import data
-from recipes.starter.exercise import Exercise, solved
+from recipes.starter.exercise import Exercise, solved, strategy
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.seen import Seen
 from recipes.starter.webshop.teacher import Order, astray, order_of, teacher
@@ -45,10 +44,8 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         shop, task, order = made(rng, f"shop-{seed}-{number}", items)
         slips = Slips(rng.choice(_SLIPPING), rng, astray=partial(_astray, rng=rng, order=order))
         told = partial(teacher, order=order)
-        yield (
-            Exercise(f"webshop {name}", _tree(name), Shop(_one(shop), items=items), task, told, slips, decisions=100),
-            rng,
-        )
+        world = Shop(_one(shop), items=items)
+        yield Exercise(f"webshop {name}", strategy(name), world, task, told, slips, decisions=100), rng
 
 
 def _one(catalogue: ShopCatalogue) -> Any:
@@ -58,11 +55,6 @@ def _one(catalogue: ShopCatalogue) -> Any:
 def _astray(seen: Seen, sentences: Any, rng: Random, order: Order) -> str:
     others = astray(sentences)
     return f"Act: {rng.choice(others)}" if others else teacher(seen, sentences, order)
-
-
-@lru_cache
-def _tree(name: str) -> Tree:
-    return load(name)
 
 
 # A shop -------------------------------------------------------------------------------------------------------
