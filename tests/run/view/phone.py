@@ -28,10 +28,14 @@ class Phone(Browser):
         """A finger on the middle of an element, which must be as high as a finger."""
         at = self.js(
             "const e = document.querySelector(arguments[0]); e.scrollIntoView({ block: 'nearest' });"
-            "const r = e.getBoundingClientRect();"
-            "return { x: r.left + r.width / 2, y: r.top + r.height / 2, height: r.height };",
+            "const frame = () => new Promise(requestAnimationFrame);"  # what was scrolled stands there after two
+            "return frame().then(frame).then(() => { const r = e.getBoundingClientRect();"
+            "return { x: r.left + r.width / 2, y: r.top + r.height / 2, height: r.height }; });",
             selector,
         )
         assert at.pop("height") >= FINGER, selector
-        self.protocol("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
-        self.protocol("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        # one request: a finger that another one lifts may rest too long on a busy machine, and presses nothing
+        finger = [{"type": "pointerMove", "duration": 0, "x": round(at["x"]), "y": round(at["y"])}]
+        finger += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        touch = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": finger}
+        self.ask("POST", f"{self.session}/actions", {"actions": [touch]})
