@@ -10,12 +10,11 @@ from random import Random
 import pytest
 
 from bt_envs.house.suite import SUITE, load_content
-from bt_lab.distill.documents import Document
 from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import StoryStep
 from recipes.starter.errand import meant, understood
-from recipes.starter.house.held import again
+from recipes.starter.house.held import often as times_of
 from recipes.starter.house.homes import make_home, make_lesson_task, outline
 from recipes.starter.house.housekeeping import MOST, OPENINGS, lessons, plans
 from recipes.starter.house.phrasing import asked, phrase, ways
@@ -23,6 +22,7 @@ from recipes.starter.house.teacher import teacher
 from recipes.starter.judge import judges
 from recipes.starter.lesson import Slips, teach
 from recipes.starter.seen import read
+from recipes.starter.steps import ORDER
 
 APART = ("reminded", "pair", "verified", "doubted")  # lessons besides
 
@@ -59,10 +59,10 @@ HOME = (
 )
 
 
-def says(role: str, goal: str, steps: list[StoryStep], *sentences: str) -> str:
+def says(role: str, goal: str, steps: list[StoryStep], *sentences: str, home: str = HOME) -> str:
     """What the teacher says there in ADaPT."""
     moves = ["expand"] if role == "plan_steps" else ["think", "act"]
-    prompt = agent_prompt(system_text(role, {"moves": moves, "recall": False}), goal, HOME, steps)
+    prompt = agent_prompt(system_text(role, {"moves": moves, "recall": False}), goal, home, steps)
     return teacher(read(prompt.text() + ("# Think:" if role == "plan_steps" else "")), sentences)
 
 
@@ -273,17 +273,26 @@ def test_an_agent_that_acts_alone_lists_all_parts_first_and_says_that_one_more_o
     assert any(text.startswith("Another ") for text in said)
 
 
-def test_an_executor_that_holds_what_it_is_to_find_is_done_also_after_a_look_into_the_memory() -> None:
-    """Its document comes again and again, as it is and with the look; one that searches comes where it is asked for
-    another one."""
-    opening = "Your task is to: find and pick up the apple\nYou are in a kitchen (1). You hold apple (2).\n"
-    own = Document("house adapt", f"{opening}Act: done\n", ((len(opening), len(opening) + 10),))
-    made = list(again(own))
-    assert made[0] == own and len(made) % 2 == 0
-    assert made[1].text.endswith("\nAct: recall location of apple\nYou hold apple 2.\nAct: done\n")
-    assert [made[1].text[a:b] for a, b in made[1].learn] == ["Act: done\n"]
-    searches = own._replace(text=own.text.replace("Act: done", "Act: go to sink 1\nHere.\nAct: done"))
-    other = own._replace(text=own.text.replace("You hold apple (2)", "You hold plate (2)"))
-    assert [*again(searches), *again(other)] == []
-    another = searches._replace(text=searches.text.replace("find and pick up the", "find and pick up another"))
-    assert set(again(another)) == {another}
+def test_who_plans_with_something_in_hand_and_who_looks_for_another_one_is_taught_again_and_again() -> None:
+    held = 0
+    for taught in lessons(71, 12):
+        for document in taught.documents:
+            times, adapt = times_of(document), document.kind.startswith("house adapt")
+            seen = read(document.text) if adapt else None
+            holds = seen is not None and "You hold " in f"{seen.opening}{seen.before}"
+            here = holds and (ORDER in seen.system or seen.goal.startswith("find and pick up another "))
+            assert (times > 0) == bool(here), document.text
+            held += times > 0
+    assert held > 3
+
+
+def test_a_plan_begins_with_what_is_held() -> None:
+    """What is in a hand already is not looked for again."""
+    task = "Put 2 apples and the bread on the kitchen table."
+    assert says("plan_steps", task, [], home=f"{HOME} You hold apple (1).").splitlines()[1:4] == [
+        "Step 1: find and pick up another apple",
+        "Step 2: go to the kitchen table and put down the apples on it",
+        "Step 3: find and pick up the bread",
+    ]
+    both = says("plan_steps", task, [], home=f"{HOME} You hold apple (1), bread (2).")
+    assert "find and pick up the" not in both and "put down the bread on it" in both

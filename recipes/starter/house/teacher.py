@@ -107,7 +107,7 @@ class Node(Hands):
             steps = [errand.goal() for errand in errands]
         if errands and _PUT.fullmatch(goal):  # not in the words that came to nothing
             place, thing, way = errands[0].place, errands[0].thing, errands[0].way
-            steps = [f"find and pick up the {thing}", f"put the {thing} {way} the {place}"]
+            steps = [*self._finds(errands[0]), f"put the {thing} {way} the {place}"]
         return written(f"{', '.join(errand.goal() for errand in errands)}.", steps or [f"look after {goal}"], "AND")
 
     # what an attempt teaches ---------------------------------------------------------------------
@@ -144,10 +144,14 @@ class Node(Hands):
     def _steps(self, errand: Errand) -> list[str]:
         if not errand.thing:
             return [errand.goal()]
-        found = [f"find and pick up {'another' if i else 'the'} {errand.thing}" for i in range(errand.amount)]
         opened = [f"open the {errand.place}"] if errand.amount > 1 and self._shuts(errand) else []
         what = errand.thing if errand.amount == 1 else plural(errand.thing)
-        return [*opened, *found, f"go to the {errand.place} and put down the {what} {errand.way} it"]
+        return [*opened, *self._finds(errand), f"go to the {errand.place} and put down the {what} {errand.way} it"]
+
+    def _finds(self, errand: Errand) -> list[str]:
+        """A plan begins where the attempt before it ended: what is held is not looked for again."""
+        have = range(self._held(errand.thing), errand.amount)
+        return [f"find and pick up {'another' if number else 'the'} {errand.thing}" for number in have]
 
     def _tried(self) -> Policy:
         """An executor does a task of one thing by itself. Of several it takes up the first, and hands on the rest: the
