@@ -16,7 +16,7 @@ from recipes.results.finding import SHARES, Finding
 _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below", "p_below": "p below"}
 CARD = settings.starter().with_name("README.md")
 # Short names of the strategies, in the order of the columns.
-STRATEGIES = ("ReAct", "ReAcTree", "ADaPT", "Plan-and-Execute", "Try Again", "Reflexion", "LoTa-Bench")
+STRATEGIES = ("ReAct", "ReAcTree", "ADaPT", "Plan-and-Execute", "Try Again", "Reflexion", "LoTa-Bench", "Facts")
 
 
 def page(
@@ -142,7 +142,10 @@ def _worlds(claims: Claims, found: Mapping[str, Any]) -> Iterable[str]:
     if not own:
         return
     yield "## Strategies in worlds"
-    yield "Goals reached in percent (95 % interval); a row has the same model, tasks and budget of decisions."
+    yield (
+        "Goals reached in percent (95 % interval); a row has the same model, tasks and budget of decisions. Facts: the "
+        "model says what shall be true, and a planner that is told what each act does finds the way."
+    )
     rows, missed = [], []
     for claim in own:
         figures = {f.name: f for f in record.of(found, claim.name)}
