@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from bt_envs.house.notes import is_a
 from bt_runtime.agents.story import StoryStep
@@ -27,6 +26,7 @@ from recipes.starter.steps import ORDER, written
 
 Line = str
 _WIDEST = Budget().width
+RECALLS = f"{RECALL}{min(content().catalogue.things)}"  # who can say this can ask a memory
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _NOTED = re.compile(r"([A-Za-z ]+? \d+) is near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
@@ -45,11 +45,6 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
     return node.planned() if ORDER in seen.system else node.answer()
 
 
-@lru_cache(maxsize=1)
-def _any_thing() -> str:
-    return min(content().catalogue.things)
-
-
 class Node(Hands):
     """One agent node, as its prompt tells of it."""
 
@@ -57,7 +52,7 @@ class Node(Hands):
         super().__init__(seen.opening, sentences)
         self.seen, self.expands, self.told = seen, expands, told
         self.hands_on = role(seen.system) == "executor"  # then somebody plans it
-        self.recalls = f"{RECALL}{_any_thing()}" in self.sentences
+        self.recalls = RECALLS in self.sentences
 
     def answer(self) -> Line:
         return played(self._policy(), self.seen.steps, self._note)[0]
