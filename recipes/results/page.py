@@ -142,23 +142,26 @@ def _worlds(claims: Claims, found: Mapping[str, Any]) -> Iterable[str]:
     if not own:
         return
     yield "## Strategies in worlds"
+    measured = {f.name for claim in own for f in record.of(found, claim.name)}
+    names = [name for name in STRATEGIES if name in measured]
+    facts = " Facts: the model says what shall be true, and a planner that is told what each act does finds the way."
     yield (
-        "Goals reached in percent (95 % interval); a row has the same model, tasks and budget of decisions. Facts: the "
-        "model says what shall be true, and a planner that is told what each act does finds the way."
+        "Goals reached in percent (95 % interval); a row has the same model, tasks and budget of decisions."
+        f"{facts if 'Facts' in names else ''}"
     )
     rows, missed = [], []
     for claim in own:
         figures = {f.name: f for f in record.of(found, claim.name)}
         told = found["claims"].get(claim.name, {})
-        cells = [_cell(figures[name]) if name in figures else "" for name in STRATEGIES]
-        most = str(max((f.n for name, f in figures.items() if name in STRATEGIES), default=""))
+        cells = [_cell(figures[name]) if name in figures else "" for name in names]
+        most = str(max((f.n for name, f in figures.items() if name in names), default=""))
         name = f'<a id="{claim.name}"></a>{claim.world}'
         note = f" (not measured: {told['missing']})" if "missing" in told and not figures else ""
         rows.append((name + note, most, *cells))
         missed += [
             f"- {claim.world}: {f.name} {value(f)}; {target(f)}" for f in figures.values() if f.target and not f.met
         ]
-    yield _table(("world", "n", *STRATEGIES), rows)
+    yield _table(("world", "n", *names), rows)
     if missed:
         yield "Targets missed here:\n\n" + "\n".join(missed)
 
