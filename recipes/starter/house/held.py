@@ -14,7 +14,7 @@ from random import Random
 
 from bt_lab.distill.documents import Document
 from recipes.starter.house import housekeeping
-from recipes.starter.house.teacher import RECALLS, teacher
+from recipes.starter.house.teacher import any_recall, teacher
 from recipes.starter.seen import GOAL, Seen, read
 from recipes.starter.steps import ORDER, written
 
@@ -47,18 +47,17 @@ def in_hand(document: Document) -> Iterator[Document]:
 
 def _planned(kind: str, prompt: str, seen: Seen, answer: str, number: int) -> Iterator[Document]:
     steps = _STEP.findall(answer)
-    found = next((step for step in steps if _FIND.fullmatch(step)), None)
+    found = next((goal for step in steps if (goal := _FIND.fullmatch(step))), None)
     if found is None:
         return
-    steps.remove(found)
-    thing = _FIND.fullmatch(found)[1]  # type: ignore[index]
+    steps.remove(found[0])
     plan = written(answer.partition("\n")[0].strip(), steps)
-    yield _document(kind, _with(prompt, seen, f" You hold {thing} ({number})."), f"{plan}\n")
+    yield _document(kind, _with(prompt, seen, f" You hold {found[1]} ({number})."), f"{plan}\n")
 
 
 def _asked(kind: str, prompt: str, seen: Seen, thing: str, number: int, recalls: bool) -> Iterator[Document]:
     """Whoever goes on was told what the one before had done last."""
-    sentences = ["failure", *([RECALLS] if recalls else [])]
+    sentences = ["failure", *([any_recall()] if recalls else [])]
     holds = f" You hold {thing} ({number})."
     prompt = _with(
         prompt, seen, f"{holds}\nBefore this, `pick up {thing} {number}` was done: You pick up {thing}.{holds}"
@@ -77,7 +76,7 @@ def _answer(prompt: str, sentences: Sequence[str]) -> str:
 
 
 def _with(prompt: str, seen: Seen, more: str) -> str:
-    """The prompt with more behind what its agent sees at first."""
+    """The prompt with more behind what its agent sees at first, in place of what was done before."""
     head, _, rest = prompt.rpartition(seen.opening)
     return f"{head}{seen.opening}{more}{rest if not seen.before else rest.partition(seen.before)[2]}"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from bt_envs.house.notes import is_a
 from bt_runtime.agents.story import StoryStep
@@ -26,7 +27,6 @@ from recipes.starter.steps import ORDER, written
 
 Line = str
 _WIDEST = Budget().width
-RECALLS = f"{RECALL}{min(content().catalogue.things)}"  # who can say this can ask a memory
 _SAW = re.compile(r"You saw ([A-Za-z ]+? \d+) near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)(,[^.]*)?\.")
 _NOTED = re.compile(r"([A-Za-z ]+? \d+) is near ([A-Za-z ]+? \d+) in ([A-Za-z ]+? \d+)")
 _FIND = re.compile(r"find and pick up (the|another) ([A-Za-z ]+?)(?: in ([A-Za-z ]+? \d+))?")
@@ -45,6 +45,12 @@ def teacher(seen: Seen, sentences: Sequence[str], told: Mapping[str, list[Errand
     return node.planned() if ORDER in seen.system else node.answer()
 
 
+@lru_cache(maxsize=1)
+def any_recall() -> str:
+    """Who can say this can ask a memory."""
+    return f"{RECALL}{min(content().catalogue.things)}"
+
+
 class Node(Hands):
     """One agent node, as its prompt tells of it."""
 
@@ -52,7 +58,7 @@ class Node(Hands):
         super().__init__(seen.opening, sentences)
         self.seen, self.expands, self.told = seen, expands, told
         self.hands_on = role(seen.system) == "executor"  # then somebody plans it
-        self.recalls = RECALLS in self.sentences
+        self.recalls = any_recall() in self.sentences
 
     def answer(self) -> Line:
         return played(self._policy(), self.seen.steps, self._note)[0]
