@@ -194,7 +194,7 @@ def test_no_message_ends_the_page(tmp_path: Path) -> None:
         (b"", b"x", b"[]", b"{}", b"null", b"\xff", b'{"open": true}', b'{"id": [1], "open": 1}'),
     )
     with fleet_of_one(tmp_path) as (_, fleet, _does):
-        page = FleetRows(fleet, lease=1e6).start()
+        page = FleetRows(fleet, lease=1e6, now=lambda: 100.0).start()  # a question told once is not forgotten
         try:
             until(lambda: "robot r7" in rows(page))
 
@@ -226,7 +226,7 @@ def test_no_message_ends_the_page(tmp_path: Path) -> None:
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     """Its rows, inbox and halt work in a browser; without a name nothing is done."""
     with fleet_of_one(tmp_path) as (_, fleet, _does):
-        page = FleetRows(fleet, lease=1e6).start()
+        page = FleetRows(fleet, lease=1e6, now=lambda: 100.0).start()  # a question told once is not forgotten
         shown = serve(page)
         try:
             until(lambda: "robot r7" in rows(page))

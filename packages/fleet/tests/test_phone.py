@@ -53,7 +53,7 @@ class Halts:
 @contextmanager
 def on_a_phone(fleet: Halts, dark: bool = False) -> Iterator[Phone]:
     """The page of three robots: one runs a task, one asks, one is halted."""
-    page = FleetRows(fleet, lease=1e6)  # type: ignore[arg-type]
+    page = FleetRows(fleet, lease=1e6, now=lambda: 100.0)  # type: ignore[arg-type]  # else it forgets the question
     page._thread.start()
     shown = serve(page)
     for name, more in zip(ROBOTS, ({"running": "t1"}, {}, {"halted": "halted by ann"}), strict=True):
