@@ -90,7 +90,7 @@ def test_a_papers_figure_says_whether_ours_is_of_the_same_tasks() -> None:
 def test_the_head_says_what_the_compared_models_are() -> None:
     """The shipped model's tokens are those of its card; of another model nothing is claimed."""
     starter = page(CLAIMS, made(8, model={"file": "starter.gguf", "digest": "d" * 32}), {})
-    assert "**Our model is trained on these worlds**: `starter.gguf` has read 231 million tokens of lessons" in starter
+    assert "**Our model is trained on these worlds**: `starter.gguf` has read 273 million tokens of lessons" in starter
     other = page(CLAIMS, made(8), {})
     assert "million tokens" not in other
     assert "**The papers' models are general ones, hundreds of times as large, and prompted.**" in other
