@@ -1,17 +1,15 @@
-"""Summarises runs for a list without reading them whole, and selects those old enough to delete."""
+"""Runs in a list, each at one glance; which of them are old enough to delete."""
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.journal import folder, opening, outage
-from bt_runtime.journal.layout import End, head_sum
+from bt_runtime.journal import folder
+from bt_runtime.journal.glance import BROKEN, CRASHED, DAMAGED, STOPPED, WAITING, Glance
 from bt_runtime.journal.store import JournalLimits
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.types import Json
 
 DAY = 86_400.0
 LATEST = 20  # journals that stay, however old they are
@@ -34,47 +32,14 @@ class Summary(NamedTuple):
 
 
 def summary(path: Path) -> Summary:
-    size = folder.usage(path)
-    empty = Summary(path.stem, "", "not begun", 0, 0, 0, "", 0.0, size, str(path), "it ended while it began")
-    if not folder.begun(path):
-        return empty
-    try:
-        with opening.opened(path) as connection:
-            return _read(connection, path, size)
-    except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError) as error:
-        return empty._replace(state="damaged", why=str(error))
-    except BtError as error:
-        return empty._replace(state="damaged", why=error.message)
-
-
-def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
-    def one(sql: str) -> Json:
-        row = connection.execute(sql).fetchone()
-        return row[0] if row is not None else None
-
-    head = opening.head_of(connection)
-    if head.get("sum") != head_sum(head):
-        raise ValueError("what this journal's run was made of is damaged")
-    end = End.of(head.pop("end", None))
-    opening.check_head(head)
-    counts = dict(connection.execute("SELECT kind, count(*) FROM events GROUP BY kind"))
-    judged = one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1")
-    verdict = opening.decoded(judged or "null")
-    last = connection.execute(
-        "SELECT kind, body FROM events WHERE kind IN ('result', 'ask', 'begin', 'halt') ORDER BY seq DESC LIMIT 1"
-    ).fetchone()
-    ended = opening.status_of(last[1]) if last is not None and last[0] == "result" else ""
-    state = "running" if folder.is_live(path) else ended or "interrupted"
-    broken: object = outage.marked(path)
-    if broken is not None and state != "running":
-        state = "broken"
-    elif state != "running" and (missing := outage.missing(path, end.events)):
-        state, broken = "damaged", missing
-    ticks = max(end.tick, one("SELECT max(tick) FROM events") or 0)
-    judged = f"{int(verdict['met'])}/{int(verdict['total'])}" if verdict else ""
+    found = Glance(path)
+    found.look()
+    found.look()  # of a run that is just writing, the first may fail
+    state = "interrupted" if found.state in (CRASHED, STOPPED) else found.state
+    why = "it ended while it began" if state == WAITING else found.why if state in (BROKEN, DAMAGED) else ""
     return Summary(
-        str(head["name"]), str(head["tree"]), state, ticks, counts.get("answer", 0), counts.get("done", 0), judged,
-        float(head["started"]), size, str(path), str(broken or ""),
+        found.name, found.tree, state, found.tick, found.decisions, found.actions, found.met, found.started,
+        folder.usage(path), str(path), why,
     )  # fmt: skip
 
 
