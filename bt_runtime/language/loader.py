@@ -114,7 +114,7 @@ class Loader:
                 for node in each.root.walk():
                     node.given, node.source = {}, each.text
         found = self.diagnostics.sorted()
-        if self.loaded and not found:
+        if self.loaded and not found and type(self) is Loader:
             from bt_runtime.language import kept
 
             kept.keep(self)
@@ -142,7 +142,7 @@ class Loader:
             return self.loaded[path]
         from bt_runtime.language import kept
 
-        self.loaded[path] = tree = kept.taken(self, path) if way else None
+        self.loaded[path] = tree = kept.taken(self, path) if way and type(self) is Loader else None
         if tree is None:  # until it is whole: a tree that contains itself is met here
             document = source.read(path, shown_path(path), self.limits)
             self.files[path] = document.text
