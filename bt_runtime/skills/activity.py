@@ -18,7 +18,7 @@ class Activity(ABC):
 
     Nothing has a default: each form of a skill answers all of it, and what stands before a skill is a `Wrapping`."""
 
-    STATE: ClassVar[tuple[str, ...] | None] = None  # attributes that a poll leaves; None: no snapshot can be put back
+    STATE: ClassVar[tuple[str, ...] | None] = None  # attributes that a poll leaves; None: unknown
 
     @property
     @abstractmethod
