@@ -10,7 +10,6 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Debugged, Grown, Line, Tick
 from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
-from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.run.debug.hook import Hooks, scope_of
 from bt_runtime.run.debug.pause import Pause, PauseHit, StepOver
@@ -24,6 +23,7 @@ from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
+    from bt_runtime.run.run import Run
 
 MOST_HITS = 64  # hits kept of one pause
 
@@ -34,7 +34,7 @@ class Debugger(Gate):
     limit, then: the most seconds that a pause lasts without a command, and whether the run then resumes or halts.
     """
 
-    def __init__(self, run: Debuggable) -> None:
+    def __init__(self, run: Run) -> None:
         self.run, self.engine, self.context = run, run.parts.engine, run.parts.engine.context
         self.pause_of = Pause()
         self.hooks = Hooks(self.engine, self._hit)
@@ -398,7 +398,7 @@ class Debugger(Gate):
         return self.context.clock.now()
 
 
-def debugger_of(run: Debuggable) -> Debugger:
+def debugger_of(run: Run) -> Debugger:
     """Returns the run's debugger; the first call makes it."""
     found = debugging(run)
     if found is None or found.closed:
@@ -406,7 +406,7 @@ def debugger_of(run: Debuggable) -> Debugger:
     return found
 
 
-def debugging(run: Debuggable) -> Debugger | None:
+def debugging(run: Run) -> Debugger | None:
     """Returns the run's debugger, or None before anyone has asked for it."""
     found = run.parts.extensions.get(Debugger)
     return found if isinstance(found, Debugger) else None
