@@ -22,14 +22,13 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Activity
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.budget import Spending
-from bt_runtime.tree.frozen import declared, put_apart, values_of
 from bt_runtime.tree.gates import Gate
 from bt_runtime.tree.node import RUNNING, Node
 from bt_runtime.tree.nodes.instant import InstantNode
 from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Required, lock
 from bt_runtime.tree.nodes.skill import SkillNode, acting
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.state_shape import StateForm, TreeShape
+from bt_runtime.tree.state import StateForm, TreeShape, declared, put_apart, values_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:

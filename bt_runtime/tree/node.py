@@ -278,7 +278,7 @@ class Node(Steppable):
         outer, visited = context.visits, list[Behaviour]()
         context.visits = visited
         try:
-            with nullcontext() if context.ticking else context.growth.stock_tick():
+            with nullcontext() if context.ticking else context.stock_tick():
                 self.step()
         finally:
             context.visits = outer

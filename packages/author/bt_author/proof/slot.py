@@ -13,8 +13,8 @@ from bt_author.proof.board import ProofBoard, ProofScope, Stamp
 from bt_author.proof.declared import Names, names_in_object, names_of
 from bt_author.proof.times import Time
 from bt_author.proof.values import AnyCount
-from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import INVALID, RUNNING
+from bt_runtime.tree.state import declared
 
 _ATOMS = frozenset((int, str, type(None), Status))
 _LISTS = (list, tuple, deque)
