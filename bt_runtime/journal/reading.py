@@ -67,11 +67,15 @@ class Recording:
     begins: KeptState | None = None  # the kept state from which reading begins, if not the run's beginning
 
     def __init__(self, path: Path, held: bool = False, near: float = 0) -> None:
-        """`near`: reads on from the latest state that the run has kept before this tick, if it has kept one."""
+        """`near`: reads on from the latest state that the run has kept before this tick, if there is one and no damage
+        after it."""
         self.path, self.held, self.near = path, held, near
         self._read()
         if self.damage and self._live:
             self._read()  # read again: the run wrote while we began
+        if self.damage and self.begins is not None:
+            self.near = 0
+            self._read()  # what is whole before the damage is told from the beginning on
         if self.torn:
             self._to_last_whole_decision()
 

@@ -24,9 +24,9 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.run.replay.dry import Brake, dry_run
-from bt_runtime.run.replay.refit import CannotResume
-from bt_runtime.run.replay.resume import resume
+from bt_runtime.run.replay.dry import Brake
+from bt_runtime.run.replay.refit import CannotResume, Offer
+from bt_runtime.run.replay.resume import resume_with
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
 
@@ -110,10 +110,9 @@ def fork(
         )
     path = written(recording, when, edits, runs or recording.path.parent)
     try:
-        run = resume(
-            path, world=world, model=edits.model, memory=edits.memory, skills=skills, services=services, clock=clock,
-            changed=changed or edits.model is not None or edits.memory is not None,
-        )  # fmt: skip
+        changed = changed or edits.model is not None or edits.memory is not None
+        offer = Offer(edits.model, edits.memory, world, services or {}, tuple(skills), clock, changed=changed)
+        run = resume_with(path, offer)
     except BaseException:
         folder.remove(path)
         raise
@@ -132,9 +131,10 @@ def dry(journal: Path | str, at: str, edits: Edits | None = None) -> Iterator[tu
     which the brake names."""
     recording, edits = Recording(Path(journal)), edits or Edits()
     when = _checked(recording, at, edits)
+    brake = Brake()
     with tempfile.TemporaryDirectory(prefix="bt-fork-") as made:
         path = written(recording, when, edits, Path(made))
-        with dry_run(path, edits.model, edits.memory) as (run, brake):
+        with resume_with(path, Offer(edits.model, edits.memory, changed=True, brake=brake)) as run:
             _edit(run, edits)
             yield run, brake
 

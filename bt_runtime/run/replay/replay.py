@@ -39,20 +39,16 @@ class Remade(Closing):
     def __init__(self, journal: Path | str, near: float = 0) -> None:
         """`near`: begins in the latest state that the journal has of a tick before this one. Raises UnfitState."""
         self.recording = Recording(Path(journal), near=near)
-        if self.recording.damage and self.recording.begins is not None:
-            self.recording = Recording(Path(journal))
         self.status = "INVALID"
         self.changes: dict[int, list[tuple[int, str]]] = {}
         with ExitStack() as stack:
-            folder, tree = stack.enter_context(rebuild.laid_out(self.recording))
             try:
-                loaded = rebuild.tree_of(self.recording, tree, folder)
+                kit = rebuild.without_effects(self.recording, stack)
             except Faults as faults:
                 name = self.recording.name
                 raise BtError(f"{name}: its tree cannot be loaded by this version", str(faults)) from faults
             self.recorder = Recorder(None, self.recording)
-            given = {**rebuild.given(self.recording), "strict": False}
-            self.run = Run(loaded, services=rebuild.services(folder), journal=self.recorder, **given)
+            self.run = Run(journal=self.recorder, **{**rebuild.given(self.recording), "strict": False}, **kit)
             stack.callback(self._end)
             if self.recording.begins is not None:
                 put_back(self.recorder, self.recording.begins.body)
