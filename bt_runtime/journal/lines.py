@@ -56,8 +56,8 @@ def lines(recording: Recording) -> Iterator[dict[str, Json]]:
             yield {"kind": event.kind, "tick": event.tick, "at": event.at, "what": body}
             entry = next(entries, None)
         if tick in recording.ticks:
-            changes = changed(changes_of(recording.ticks[tick])[0], paths)
-            yield {"kind": "status", "tick": tick, "at": recording.times[tick], "what": {"changes": changes}}
+            changes = changed(changes_of(recording.ticks[tick].changes)[0], paths)
+            yield {"kind": "status", "tick": tick, "at": recording.ticks[tick].at, "what": {"changes": changes}}
 
 
 Line = Mapping[str, Json]

@@ -10,10 +10,23 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from bt_runtime.journal import codec, folder, outage, sources
-from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End, Event, NodeRow, TickRow
+from bt_runtime.journal.layout import (
+    FORMAT,
+    HEAD,
+    LONGEST,
+    MARK,
+    TABLES,
+    End,
+    Event,
+    NodeRow,
+    TextPiece,
+    TickRow,
+    checksum,
+    head_sum,
+)
 from bt_runtime.journal.parts import registered
 from bt_runtime.language.faults.diagnostic import BtError, text_of
 from bt_runtime.language.project import disk, real
@@ -26,6 +39,8 @@ Shape = Mapping[str, type | tuple[type, ...]]  # field → its types
 _HEAD_ROWS = 200
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
+_TABLE_OF: dict[type, str] = {Event: "events", NodeRow: "nodes", TickRow: "ticks", TextPiece: "texts"}
+R = TypeVar("R", Event, NodeRow, TickRow, TextPiece)
 _NOTHING = "its beginning is damaged: nothing can be restored"
 
 
@@ -104,8 +119,20 @@ def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
         raise BtError(f"{path} cannot be read as a journal: its tables are not those of one", _NOTHING)
 
 
-def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
-    """Returns the head as stored, before any check of its content."""
+def head_of(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, Json], Json]:
+    """Returns what the run was made of, checked, and what the journal says of its end, which is not."""
+    try:
+        found = _head_of(connection)
+        end = found.pop("end", None)
+        if found.get("sum") != head_sum(found):
+            raise ValueError("what this journal's run was made of is damaged")
+        _check_head(found)
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        raise BtError(f"{path} cannot be read as a journal: {error}", _NOTHING) from error
+    return found, end
+
+
+def _head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     found: dict[str, Json] = {}
     sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
     if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
@@ -113,6 +140,15 @@ def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
         found[name] = decoded(value)
     return found
+
+
+def rows(connection: sqlite3.Connection, kind: type[R], after: int) -> Iterator[tuple[R, Json]]:
+    """Yields the rows of a table behind this number, as stored, each with its checksum."""
+    number, *_ = kind._fields
+    columns = f"{', '.join(kind._fields)}, sum"
+    sql = f"SELECT {columns} FROM {_TABLE_OF[kind]} WHERE {number} > ? ORDER BY {number}"
+    for *row, sum in connection.execute(sql, (after,)):
+        yield kind._make(row), sum
 
 
 def copy(path: Path, to: Path) -> Path:
@@ -210,10 +246,18 @@ def writable(kind: str, found: dict[str, Json]) -> dict[str, Json]:
     return {**found, **{name: text_of(found[name]) for name in odd}} if odd else found
 
 
-def checked_body(event: Event) -> dict[str, Json]:
-    """An event's content, when the event can be one. Raises InvalidEntry."""
+def body_of(event: Event, before: int, sum: Json) -> dict[str, Json] | None:
+    """An event's content; None for a damaged one. `before`: the checksum of the event before, which its own
+    continues."""
+    try:
+        return _checked_body(event) if checksum(event, before) == sum else None
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def _checked_body(event: Event) -> dict[str, Json]:
     _, tick, at, kind, text = event
-    _row(event, (int, int, float, str, str))
+    need(tuple(map(type, event)) == (int, int, float, str, str))
     need(0 <= tick <= LAST_TICK and 0 <= at <= LAST_TIME and len(kind) <= NAME and len(text) <= LONGEST)
     found: dict[str, Json] = decoded(text)
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
@@ -320,20 +364,25 @@ def status_of(body: str) -> str:
     return str(found["status"])
 
 
-def check_node(row: NodeRow) -> None:
-    _row(row, (int, str, str, str, int, int))
-    number, path, kind, name, tick, place = row
-    need(len(path) <= NAME and len(kind) <= NAME and len(name) <= NAME and path.startswith("/"))
-    need(0 <= tick <= LAST_TICK and 0 <= place <= LAST_NODE and number <= LAST_NODE)
+def is_whole(row: NodeRow | TickRow | TextPiece, sum: Json) -> bool:
+    """True for a row that its checksum fits, and that a recorder can have written."""
+    if checksum(row) != sum or tuple(map(type, row)) != _TYPES[type(row)]:
+        return False
+    if isinstance(row, NodeRow):
+        short = max(len(row.path), len(row.kind), len(row.name)) <= NAME and row.path.startswith("/")
+        return short and 0 <= row.tick <= LAST_TICK and 0 <= row.place <= LAST_NODE and row.number <= LAST_NODE
+    if isinstance(row, TickRow):
+        timely = 0 <= row.tick <= LAST_TICK and 0 <= row.at <= LAST_TIME
+        return timely and (row.changes == "" or _CHANGES.fullmatch(row.changes) is not None)
+    return True
 
 
-def check_tick(row: TickRow) -> None:
-    _row(row, (int, float, str, int))
-    need(0 <= row.tick <= LAST_TICK and 0 <= row.at <= LAST_TIME)
-    need(row.changes == "" or _CHANGES.fullmatch(row.changes) is not None)
+_TYPES: dict[type, tuple[type, ...]] = {
+    NodeRow: (int, str, str, str, int, int), TickRow: (int, float, str, int), TextPiece: (int, int, int, str),
+}  # fmt: skip
 
 
-def check_head(found: Mapping[str, Json]) -> None:
+def _check_head(found: Mapping[str, Json]) -> None:
     """Checks a journal's head. Its file names must not lead out of the folder that they are written to."""
     shaped(found, _HEAD)
     need(0 < len(found["name"]) <= NAME and 0 <= found["started"] <= LAST_TIME)
@@ -351,11 +400,6 @@ def check_head(found: Mapping[str, Json]) -> None:
         sources.kinds_of(found["kinds"])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, BtError) as error:
         raise InvalidEntry(f"no value of a run: {error}") from error
-
-
-def _row(row: tuple[object, ...], types: tuple[type, ...]) -> None:
-    if tuple(map(type, row)) != types:
-        raise InvalidEntry("a value of another type")
 
 
 def shaped(found: Mapping[str, Json], shape: Shape) -> None:

@@ -176,8 +176,7 @@ class JournalReader:
             recording = self.recording
             yield self._start()
             yield from self.teller.tick(0, 0.0, self._board())
-            ticks = [TickRow(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
-            yield from self._ticks(recording.nodes, recording.events, ticks)
+            yield from self._ticks(recording.nodes, recording.events, recording.ticks.values())
         else:
             self.live = is_live(self.recording.path)  # asked before reading: what is written until then is read
             yield from self._ticks(*self.recording.more())
