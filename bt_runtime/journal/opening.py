@@ -77,26 +77,17 @@ def _header(path: Path) -> None:
     elif mark == MARK:
         hint = "read it with the version of btr that wrote it"
         raise BtError(f"{path} is a journal of format {version}, and this version reads format {FORMAT}", hint)
-    elif mark == 0 and version == 0:
-        hint = "if it is one of an earlier version (format 1), that version can read and export it"
-        raise BtError(f"{path} is not a journal of this version", hint)
     else:
         raise BtError(f"{path} cannot be read as a journal: it is some other database", _NOTHING)
 
 
 def is_journal(path: Path) -> bool:
-    """Returns True for a journal by content, under any name and of earlier formats too."""
+    """Returns True for a journal by content, under any name."""
     try:
         begin = disk.begin(path, 100)
-        if begin[:16] != _MAGIC or len(begin) < 100:
-            return False
-        if int.from_bytes(begin[68:72], "big") == MARK:
-            return True
-        with closing(_connected(path)) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 20").fetchall()
-        return {name for (name,) in found} == set(TABLES)
-    except (OSError, sqlite3.Error, UnicodeDecodeError):
+    except OSError:
         return False
+    return begin[:16] == _MAGIC and int.from_bytes(begin[68:72], "big") == MARK
 
 
 def _connected(path: Path) -> sqlite3.Connection:

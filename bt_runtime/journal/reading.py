@@ -31,14 +31,6 @@ DECIDED = ("answer", "done", "result")  # a decision or an action is whole once 
 MOST_TOLD = 2**28  # characters that the texts of one journal may come to when all of them are told
 
 
-class AddedRows(NamedTuple):
-    """The rows read in one go."""
-
-    nodes: list[NodeRow]
-    events: list[Event]
-    ticks: list[TickRow]
-
-
 class KeptState(NamedTuple):
     """A state that a run has kept in its journal, and its place among the events."""
 
@@ -192,15 +184,14 @@ class Recording:
         broken = outage.marked(self.path)
         return broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
 
-    def more(self) -> AddedRows:
+    def more(self) -> tuple[list[Event], list[TickRow]]:
         """Reads the rows that a live run has written since the last call."""
         with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
             self._say_end(opening.decoded(row[0]) if row is not None else None)
-            nodes, events, tick = len(self.nodes), len(self.events), self.latest.tick
+            events, tick = len(self.events), self.latest.tick
             self._add(connection)
-        ticks = [row for number, row in self.ticks.items() if number > tick]
-        return AddedRows(self.nodes[nodes:], self.events[events:], ticks)
+        return self.events[events:], [row for number, row in self.ticks.items() if number > tick]
 
     def _say_end(self, found: Json) -> None:
         try:
