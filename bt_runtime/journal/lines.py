@@ -43,7 +43,7 @@ def changed(changes: Iterable[tuple[int, str]], paths: Mapping[int, str]) -> lis
 def lines(recording: Recording) -> Iterator[dict[str, Json]]:
     """`run` first, then nodes as they come, events and status changes by tick. Bounded as `Recording.of` is."""
     yield first(recording.head, recording.damage)
-    paths = {row.number: row.path for row in recording.nodes}
+    paths = recording.paths()
     nodes = iter(recording.nodes)
     entries = recording.of()
     row, entry = next(nodes, None), next(entries, None)

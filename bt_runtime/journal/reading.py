@@ -132,6 +132,10 @@ class Recording:
             return 0
         return sum(self.texts.lengths[number] for _, number in _references(event, opening.decoded(event.body)))
 
+    def paths(self) -> dict[int, str]:
+        """Returns each node's path, by its number."""
+        return {row.number: row.path for row in self.nodes}
+
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """Returns (node, status) in order, without resets; old ticks may have been dropped."""
         statuses, _ = changes_of(self.ticks[tick].changes if tick in self.ticks else "")
