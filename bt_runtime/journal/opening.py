@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from bt_runtime.journal import codec, folder, outage, sources
 from bt_runtime.journal.layout import (
@@ -35,7 +35,7 @@ from bt_runtime.types import Json
 LARGEST = 2**30  # bytes of a file that is read
 CELL = 4 * LONGEST + 4096  # bytes of one row: a character takes at most four
 SECONDS = 60.0  # after which reading ends: our own largest journals take a tenth of it
-Shape = Mapping[str, type | tuple[type, ...]]  # field → its types
+Shape = Mapping[str, Any]  # field → what `fits` takes
 _HEAD_ROWS = 200
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
@@ -175,8 +175,15 @@ DEEP = 200  # values within values
 STATUSES = ("INVALID", "RUNNING", "SUCCESS", "FAILURE")
 _CHANGE = r'[1-9][0-9]{0,6}(?:[IRSFi]|="(?:[^"\\ ]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")'
 _CHANGES = re.compile(rf"{_CHANGE}(?: {_CHANGE})*")
-_NUMBER = (int, float)
+_NUMBER = int | float
 _JOB = {"job": int}
+_INSIDE = {"inside?": (int, str)}
+_WAYS = {str: [(str, str)]}
+# rows in the form of `tree/describe/facts.py`
+_FACTS = [{
+    "id": int, "at": (int, int), "place?": str, "names?": _WAYS, "writes?": _WAYS, "fields?": [(str, str, [str])],
+    "ports?": [(str, str, str, str)], "asks?": [str],
+}]  # fmt: skip
 
 # What those who read an entry rely on. Others may say what they like.
 ENTRIES: dict[str, Shape] = {
@@ -184,24 +191,26 @@ ENTRIES: dict[str, Shape] = {
     "ask": {**_JOB, "what": str, "model": str, "path": str, "prompt": str}, "answer": _JOB,
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str}, "forked": {"of": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
-    "write": {"scope": str, "name": str, "value": object, "order": int},
+    "write": {"scope": str, "name": str, "value": object, "order": int, **_INSIDE},
     "blackboard": {"scope": str, "name": str},
-    "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
-    "debug": {"do": str}, "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
+    "change": {"how": str, "path": str, "text": str | None, "index": int | None, **_INSIDE},
+    "debug": {"do": str}, "halt": {"by": str, "reason": str, **_INSIDE},
+    "halted": {"by": str, "reason": str, "nodes": [int]},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},
     "log": {"path": str, "level": str, "text": str}, "verdict": {"met": int, "total": int},
     "resumed": {"tick": int}, "act": {"path": str, "sentence": str}, "end": {"path": str, "why": str},
-    "unset": {"scope": str, "names": list}, "facts": {"file": str, "text": object, "nodes": list},
-    "shape": {"add": list, "gone": list, "order": dict}, "goal": {"path": str, "goal": str}, "prompt": {"path": str},
+    "unset": {"scope": str, "names": [str], "order?": int, **_INSIDE},
+    "facts": {"file": str, "text": object, "nodes": _FACTS},
+    "shape": {"add": [(int, int, str, str, str, str, str)], "gone": [int], "order": {str: [int]}},
+    "goal": {"path": str, "goal": str}, "prompt": {"path": str},
 }  # fmt: skip
 _TEXTS = {kind: tuple(name for name, of in shape.items() if of is str) for kind, shape in ENTRIES.items()}
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
 _HEAD: Shape = {
-    "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "files": list, "digest": str,
-    "kinds": list, "seed": object, "budget": (list, type(None)), "recall": bool, "strict": bool,
-    "hz": (int, float, type(None)), "versions": dict, "started": _NUMBER,
+    "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "digest": str,
+    "files": [{"origin": str, "place": str, "text": str}], "kinds": list, "seed": object, "budget": list | None,
+    "recall": bool, "strict": bool, "hz": int | float | None, "versions": dict, "started": _NUMBER,
 }  # fmt: skip
-_FILE = {"origin": str, "place": str, "text": str}
 
 
 class InvalidEntry(ValueError):
@@ -254,25 +263,17 @@ def _checked_body(event: Event) -> dict[str, Json]:
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
     values = found if '"$":' not in text else {k: _value(v) for k, v in found.items()}
     shaped(values, ENTRIES.get(kind, {}))
-    if "inside" in found:
-        inside = found["inside"]
-        need(isinstance(inside, list) and tuple(map(type, inside)) == (int, str))
     if kind == "clock":
         need(abs(found["value"]) <= LAST_TIME)
     elif kind == "result":
         need(found.get("status") in STATUSES)
     elif kind in _ANSWERS:
         _answer(kind, found)
-    elif kind == "halted":
-        need(all(type(n) is int for n in found["nodes"]))
     elif kind == "blackboard":
         need("value" in found or isinstance(found.get("patch"), dict))
     elif kind == "shape":
-        _shape(found)
-    elif kind == "unset":
-        need(all(type(name) is str for name in found["names"]) and type(found.get("order", 0)) is int)
-    elif kind == "facts":
-        _facts(found["nodes"])
+        need(all(len(text) <= NAME for row in found["add"] for text in row[2:]))
+        need(all(parent.isascii() and parent.isdigit() and len(parent) < 9 for parent in found["order"]))
     return found
 
 
@@ -282,36 +283,7 @@ def _answer(kind: str, found: Mapping[str, Json]) -> None:
     elif "lines" not in found:
         need("value" in found)
         if kind == "done":
-            value = found["value"]
-            need(isinstance(value, list) and len(value) == 3 and value[0] in STATUSES and isinstance(value[2], str))
-
-
-def _shape(found: Mapping[str, Json]) -> None:
-    """Rows as `Placed` has them; numbers that are known are the reader's to see to."""
-    for row in found["add"]:
-        need(isinstance(row, list) and tuple(map(type, row)) == (int, int, str, str, str, str, str))
-        need(all(len(text) <= NAME for text in row[2:]))
-    need(all(type(number) is int for number in found["gone"]))
-    for parent, below in found["order"].items():
-        need(parent.isascii() and parent.isdigit() and len(parent) < 9 and isinstance(below, list))
-        need(all(type(number) is int for number in below))
-
-
-def _facts(rows: list[Json]) -> None:
-    """Checks rows in the form of `tree/describe/facts.py`."""
-    for row in rows:
-        need(isinstance(row, dict) and type(row.get("id")) is int and isinstance(row.get("place", ""), str))
-        at, names = row.get("at"), [*row.get("names", {}).values(), *row.get("writes", {}).values()]
-        need(isinstance(at, list) and len(at) == 2 and all(type(n) is int for n in at))
-        need(all(isinstance(way, list) and all(_texts(step, 2) for step in way) for way in names))
-        need(all(isinstance(f, list) and _texts(f[:2], 2) and _texts(f[2]) for f in row.get("fields", ())))
-        need(all(_texts(port, 4) for port in row.get("ports", ())) and _texts(row.get("asks", [])))
-
-
-def _texts(found: Json, count: int | None = None) -> bool:
-    return (
-        isinstance(found, list) and all(type(text) is str for text in found) and (count is None or len(found) == count)
-    )
+            need(fits(found["value"], (str, object, str)) and found["value"][0] in STATUSES)
 
 
 def _value(value: Json) -> Json:
@@ -378,8 +350,6 @@ def _check_head(found: Mapping[str, Json]) -> None:
     shaped(found, _HEAD)
     need(0 < len(found["name"]) <= NAME and 0 <= found["started"] <= LAST_TIME)
     for file in found["files"]:
-        need(isinstance(file, dict))
-        shaped(file, _FILE)
         place = PurePosixPath(file["place"])
         need(place.parts != () and not place.is_absolute() and ".." not in place.parts and place.name.isprintable())
         need(len(file["place"]) <= NAME and all(len(p.encode("utf-8", "replace")) <= 255 for p in place.parts))
@@ -393,9 +363,26 @@ def _check_head(found: Mapping[str, Json]) -> None:
         raise InvalidEntry(f"no value of a run: {error}") from error
 
 
+def fits(value: Json, shape: Any) -> bool:
+    """True for a value of this type; or a list of such (`[int]`), a row (`(int, str)`), or an object with such fields:
+    `name?` may be missing, and `str` stands for any name."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(fits(each, shape[0]) for each in value)
+    if isinstance(shape, tuple):
+        return isinstance(value, list) and len(value) == len(shape) and all(map(fits, value, shape))
+    if not isinstance(shape, dict):
+        return isinstance(value, shape) and (shape is not int or value.__class__ is not bool)
+    if not isinstance(value, dict):
+        return False
+    if str in shape:
+        return all(fits(each, shape[str]) for each in value.values())
+    return all(fits(value[key], inner) if (key := name.removesuffix("?")) in value else key != name
+               for name, inner in shape.items())  # fmt: skip
+
+
 def shaped(found: Mapping[str, Json], shape: Shape) -> None:
-    for name, type_ in shape.items():
-        if name not in found or not isinstance(found[name], type_):
+    for name, inner in shape.items():
+        if found.get(name).__class__ is not inner and not fits(found, {name: inner}):  # most often it is
             raise InvalidEntry(f"`{name}` is missing, or not what it should be")
 
 
