@@ -47,7 +47,6 @@ class Acting:
         self.node, self.number, self.path, self.source, self.doubt = node, number, path, source, doubt
         self.name, self.entry = node.spec.kind.name, node.entry
         self.instant = bool(node.entry.instant)
-        self.result: Any = None
         wired = [(f, node.spec.values[f.name].text.strip()) for f in node.written]
         self.writes = [name for _, name in wired]
         goods = [
@@ -66,6 +65,11 @@ class Acting:
     def choices(self) -> Choices:
         found: Choices = self.source.choices
         return found
+
+    @property
+    def result(self) -> Any:
+        """Returns the outputs of its success in this tick."""
+        return self.choices.given.get(self.number)
 
     def start(self, **params: Json) -> None:
         if self.watches:
@@ -90,7 +94,7 @@ class Acting:
         if status == BREAKS:
             choices.note("poll", self.name, self.path, BREAKS, {})
             raise RuntimeError("it breaks")
-        self.result = dict(given) or None
+        choices.given[self.number] = dict(given) or None
         if self.contract is not None and self.met and status == OK:
             self.contract.succeeds()
         if choices.events is not None:
@@ -193,7 +197,7 @@ class AnyPerson:
 
 
 class AnyAnswer:
-    STATE = ()
+    STATE = ("source",)
 
     def __init__(self, source: Source) -> None:
         self.source = source

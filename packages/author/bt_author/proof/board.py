@@ -10,11 +10,10 @@ from bt_author.proof.choices import Choices
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.spec import Port
-from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard
+from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard, _same
 from bt_runtime.types import Json
 
 MISSING: Any = object()
-_PLAIN = (str, int, float, bool, type(None))
 
 
 class Marked:
@@ -39,6 +38,8 @@ class Absent(UnknownEntry):
 
 class AnyItems(list[Any]):
     """A list that only a run knows: each time somebody asks it may have an item, or none."""
+
+    STATE = None  # it is kept as it is
 
     def __init__(self, board: ProofBoard) -> None:
         super().__init__((UNKNOWN,))
@@ -151,7 +152,6 @@ class ProofBoard(Blackboard):
         self.now: dict[str, Json] = {}  # entries from outside, as this tick sees them
         self.written: dict[tuple[Scope, str], int] = {}  # entry → number of its write in this tick
         self.touched: set[Scope] = set()
-        self.numbers: dict[Any, int] = {}
         self.items = AnyItems(self)
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
@@ -163,15 +163,6 @@ class ProofBoard(Blackboard):
         self.now.clear()
         self.written.clear()
         self.touched.clear()
-
-    def number(self, value: Json) -> int:
-        """Returns the number of a value; equal values of one type share a number."""
-        cls = value.__class__
-        key = (cls, value) if cls in _PLAIN else (cls, repr(value))
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.numbers)
-        return found
 
     def read(self, scope: Scope, name: str, there: bool = False) -> Json:
         """Returns the present value. `there`: it is only asked whether there is one."""
@@ -239,13 +230,10 @@ class ProofBoard(Blackboard):
         self.written[home, name] = len(self.written) + 2
         if before is MISSING:
             self.stirred = True
-        elif before is not UNKNOWN and value is not UNKNOWN and before is not LATER and self.apart(before, value):
+        elif before is not UNKNOWN and value is not UNKNOWN and before is not LATER and not _same(before, value):
             # What was ticked before may see the change at the next tick. One that stands for others may be this value.
-            listed = values is None or any(not self.apart(each, value) for each in values)
+            listed = values is None or any(_same(each, value) for each in values)
             self.stirred = listed or bool(self.choices.choose(2)) or self.stirred
-
-    def apart(self, one: Json, other: Json) -> bool:
-        return self.number(one) != self.number(other)
 
     def unset(self, home: Scope, name: str) -> None:
         values = self.outside.get(name) if home is self.root else None

@@ -16,6 +16,7 @@ from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outside import assumed, entries_of, outside
 from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.tree.blackboard import _same
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
 
@@ -82,7 +83,7 @@ class Entries:
                 found = tuple(self._port(port, False)) if self.kept(name) else (UNKNOWN,)
                 if name in awaited:
                     first = None if port.required else port.default
-                    found = tuple(sorted(found, key=lambda value: value is UNKNOWN or board.apart(value, first)))
+                    found = tuple(sorted(found, key=lambda value: value is UNKNOWN or not _same(value, first)))
                     board.awaited[name], values[name] = found, found[0]
                 else:
                     board.outside[name], values[name] = found, OUTSIDE

@@ -17,7 +17,7 @@ from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER, OpenPart, Part
 from bt_author.proof.reader import Reader
 from bt_author.proof.renaming import ClockRenaming, Starts
-from bt_author.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
+from bt_author.proof.slot import NodeSlot, ScopeSlot, Slot, moved, times_in
 from bt_author.proof.times import PAST, Source
 from bt_author.proof.zone import NO_CLOCKS
 from bt_runtime.language.properties.property import Property
@@ -114,7 +114,7 @@ class Explorer:
             elif isinstance(node, Part) and path in self.cut.ends:
                 self.ends.append(number)
             todo.extend(reversed(below))
-        self.numbers = {id(node): number for number, node in enumerate(self.all)}
+        self.numbers = {node: number for number, node in enumerate(self.all)}
 
     def _skill(self, node: SkillNode, number: int, path: str) -> None:
         if isinstance(node.target, Acting):  # the tree has changed
@@ -155,12 +155,12 @@ class Explorer:
                 read += below(node)
         self.shown: set[int] = set()
         for at in read:
-            while at is not None and self.numbers[id(at)] not in self.shown:
-                self.shown.add(self.numbers[id(at)])
+            while at is not None and self.numbers[at] not in self.shown:
+                self.shown.add(self.numbers[at])
                 at = at.parent
 
     def _slots(self) -> None:
-        self.slots: list[Any] = [Slot(node, number) for number, node in enumerate(self.all)]
+        self.slots: list[Any] = [NodeSlot(node, self.numbers) for node in self.all]
         for number in self.shown:
             self.slots[number].show()
         for found in self.skills.values():
@@ -168,12 +168,12 @@ class Explorer:
                 if isinstance(acting, Acting) and (acting.watches or acting.contract is not None):
                     self.slots[number].lasting += ("target",)
         for node in self.context.growth.requests:  # type: ignore[attr-defined]
-            self.slots[self.numbers[id(node)]].lasting += ("children",)
+            self.slots[self.numbers[node]].lasting += ("children",)
         self.scopes: dict[Any, int] = {}
         for scope in self.board.scopes.values():
             self.scopes[scope] = len(self.slots)
-            self.slots.append(ScopeSlot(scope, len(self.slots), self.board))  # type: ignore[arg-type]
-        self.watching = {slot.number for slot in self.slots[: len(self.all)] if slot.stamps}
+            self.slots.append(ScopeSlot(scope, self.numbers))
+        self.watching = {number for number in range(len(self.all)) if self.slots[number].stamps}
         self.crashes = Crashes(self.context, self.all, self.cut.breaks)
         more: list[Any] = [*self.clocks]
         if any(node.entry.agent_options.at_most is not None for node in self.all if isinstance(node, SkillNode)):
@@ -181,7 +181,7 @@ class Explorer:
         if self.cut.breaks:
             more.append(self.crashes)
         self.more = range(len(self.slots), len(self.slots) + len(more))
-        self.slots += [HeldSlot(each, len(self.slots) + at) for at, each in enumerate(more)]
+        self.slots += [Slot(each, self.numbers) for each in more]
         self.at: list[int] = [-1] * len(self.slots)  # the numbers of what the slots hold now
         self.touched: set[int] = set()
 
@@ -224,8 +224,8 @@ class Explorer:
         context.ticking = False
         t.urgent = t.urgent or board.stirred
         numbers = self.numbers
-        touched = {numbers[id(node)] for node in visits}
-        touched.update(numbers[id(node)] for node, _ in halts)
+        touched = {numbers[node] for node in visits}
+        touched.update(numbers[node] for node, _ in halts)
         touched |= self.grown()
         self.touched |= touched
         self.status = status
@@ -252,7 +252,7 @@ class Explorer:
         found = set()
         for request in growth.asked:
             request.made()
-            found.add(self.numbers[id(request.node)])
+            found.add(self.numbers[request.node])
         growth.asked.clear()
         return found
 

@@ -177,7 +177,7 @@ class Shadow(Explorer):
         todo: list[tuple[Any, Any]] = [(self.root, self.standing.root)]
         while todo:
             node, live = todo.pop()
-            self.live[self.numbers[id(node)]] = live
+            self.live[self.numbers[node]] = live
             self.beside[id(live)] = node
             if isinstance(node, parts.Part | parts.Rest):
                 continue
@@ -197,7 +197,7 @@ class Shadow(Explorer):
             if last is not None:
                 self.beside.setdefault(id(child), last)
                 if child.status is RUNNING and isinstance(last, parts.Part):
-                    self.live[self.numbers[id(last)]] = child
+                    self.live[self.numbers[last]] = child
 
     # The present -----------------------------------------------------------------------------
 
