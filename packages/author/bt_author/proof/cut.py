@@ -23,6 +23,7 @@ from bt_runtime.run.monitoring.nodes import child_name, walk
 from bt_runtime.tree.build import made_by
 
 PASSING = frozenset(("episode", "rollback"))  # in a proof they only tick their child
+LEVELS = 2  # how often a tree may contain itself
 IN_ORDER = frozenset(("sequence", "fallback", "sequence_with_memory"))
 
 
@@ -135,9 +136,7 @@ class Cut:
 
     def _is_open(self, spec: NodeSpec, level: int) -> bool:
         kind = spec.kind
-        return (
-            kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
-        )
+        return kind.asks or kind.foreign or (spec.again is not None and level >= LEVELS) or self.closed(kind)
 
     def closed(self, kind: Kind) -> bool:
         """True for a node whose class does not say what a tick leaves behind in it, or that grows others."""
@@ -165,7 +164,7 @@ class Cut:
             why = f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen"
             self.doubt(why)
         elif spec.again is not None:
-            why = f"{path}: a tree that contains itself was followed {self.options.levels} levels deep, then left open"
+            why = f"{path}: a tree that contains itself was followed {LEVELS} levels deep, then left open"
             self.doubt(why)
         elif not spec.kind.asks:
             why = f"there is no model of `{spec.kind.name}` ({path}): it may do anything"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from bt_author.proof.acting import Acting
 from bt_author.proof.board import ProofBoard
@@ -35,6 +35,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 Bits = int  # bit n: the n-th atom holds
 Mark = tuple[str, int]  # a time that is waited for, or a node that goes on
 OVER = State(())
+C = TypeVar("C", bound=Choices)
 
 
 class Step(NamedTuple):
@@ -60,8 +61,6 @@ class Explorer:
         self.source = Source()
         self.board = ProofBoard(self.kept)
         self.context = ProofContext(self.source, self.board)
-        self.wanted: Mapping[str, int] = {}
-        self.polled: Mapping[str, int] = {}
         self.start: State | None = None  # before the first tick
         self.graft: Any = None  # the node of the graft that is looked at, when it is not the whole tree
         self.entries = Entries(tree, self.cut, self.board, self.options, self.doubt)
@@ -163,10 +162,9 @@ class Explorer:
         self.slots: list[Any] = [NodeSlot(node, self.numbers) for node in self.all]
         for number in self.shown:
             self.slots[number].show()
-        for found in self.skills.values():
-            for number, acting in found:
-                if isinstance(acting, Acting) and (acting.watches or acting.contract is not None):
-                    self.slots[number].lasting += ("target",)
+        for acting in self.acting():
+            if acting.watches or acting.contract is not None:
+                self.slots[acting.number].lasting += ("target",)
         for node in self.context.growth.requests:  # type: ignore[attr-defined]
             self.slots[self.numbers[node]].lasting += ("children",)
         self.scopes: dict[Any, int] = {}
@@ -196,10 +194,14 @@ class Explorer:
 
     def steps(self, state: State) -> Iterator[Step]:
         """Returns all possible next ticks."""
+        return (step for step, _ in self.steps_by(state, Choices))
+
+    def steps_by(self, state: State, made: Callable[[State, Sequence[int]], C]) -> Iterator[tuple[Step, C]]:
+        """Returns all possible next ticks with their choices, which are made from a list of the first ones."""
         prefix: list[int] | None = []
         while prefix is not None:
-            t = Choices(state, prefix)
-            yield self.tick(t, state)
+            t = made(state, prefix)
+            yield self.tick(t, state), t
             prefix = t.next()
 
     def replay(self, state: State, choices: Sequence[int], births: Mapping[int, int]) -> tuple[Step, Choices]:
@@ -211,7 +213,6 @@ class Explorer:
         self.ticks += 1
         self.restore(state)
         context, board = self.context, self.board
-        t.wanted, t.polled = self.wanted, self.polled
         self.source.choices = t
         board.begin(t)
         visits, halts = list[Any](), list[Any]()

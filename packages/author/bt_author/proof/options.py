@@ -15,7 +15,6 @@ class Options(NamedTuple):
     inputs: Mapping[str, Json] = {}  # values that stay as they are
     values: Mapping[str, Sequence[Json]] = {}  # the values that are tried for an entry or an output
     sample: bool = False  # try some values where not all can be told apart, rather than leave them unknown
-    levels: int = 2  # how often a tree may contain itself
     keep: Callable[[NodeSpec], bool] | None = None  # parts to explore; of others only results are modelled
     gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
     entries: bool = False  # do the values of all entries matter; otherwise those that a test or a property reads
