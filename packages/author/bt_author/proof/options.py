@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_author.proof.cut import Cut
 
 
 class Options(NamedTuple):
@@ -22,4 +25,5 @@ class Options(NamedTuple):
     merge: bool = False  # unexplored neighbours become one part
     apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
     origins: Mapping[int, NodeSpec] = {}  # identity of a copied spec → the loaded spec
-    memo: dict[str, Any] | None = None  # results about parts, shared by many models of one tree
+    base: Cut | None = None  # the cut of the same tree before a graft; what it has found is not looked for again
+    grafted: Sequence[NodeSpec] = ()  # nodes that `base` does not know
