@@ -9,7 +9,6 @@ from typing import Any
 from bt_author.proof.choices import Choices
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
-from bt_runtime.language.spec import Port
 from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard, _same
 from bt_runtime.types import Json
 
@@ -61,7 +60,7 @@ class Open(BaseException):
     """Raised within an expression that reads a value which only a run knows."""
 
 
-class Sight(Mapping[str, Any]):
+class Sight:
     """A scope as expressions read it."""
 
     __slots__ = ("scope",)
@@ -77,12 +76,6 @@ class Sight(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.scope
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
 
 
 class ProofScope(Scope):
@@ -107,21 +100,10 @@ class ProofScope(Scope):
     def holds(self, name: str) -> bool:
         return self.board.read(self, name, there=True) is not MISSING
 
-    def __setitem__(self, name: str, value: Json) -> None:
-        self.board.put(self, {name: value})
-
-    def update(
-        self, given: str | Mapping[str, Json] = "", change: Callable[[Json], Json] | None = None, /, **more: Json
-    ) -> None:
-        if isinstance(given, str):
-            more |= {given: change(self.get(given))} if given and change is not None else {}
-        else:
-            more = {**given, **more}
-        self.board.put(self, more)
-
     def stamp(self, name: str) -> int:
-        scope, at = self.home(name)
-        return self.board.stamp(scope, at)
+        """Numbers for writes: 1 for one before this tick. Nodes keep them; see `NodeSlot`."""
+        home, at = self.home(name)
+        return Stamp(self.board.written.get((home, at), 1), (home, at)) if at in home.entries else 0
 
     def remove(self, name: str) -> None:
         self.board.unset(*self.home(name, writing=True))
@@ -196,13 +178,10 @@ class ProofBoard(Blackboard):
             self.choices.note("set", name, found)
         return found
 
-    def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
-        self.put(scope, values)
-
     def change(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
-        self.put(scope, {name: change(scope.get(name))})
+        self.write(scope, {name: change(scope.get(name))})
 
-    def put(self, scope: Scope, values: Mapping[str, Json]) -> None:
+    def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
         ready = []
         for name, value in values.items():
             if value is not UNKNOWN:
@@ -249,12 +228,6 @@ class ProofBoard(Blackboard):
         self.written.pop((home, name), None)
         self.stirred = True
 
-    def stamp(self, home: Scope, name: str) -> int:
-        """Numbers for writes: 1 for one before this tick. Nodes keep them; see `Slot`."""
-        if name not in home.entries:
-            return 0
-        return Stamp(self.written.get((home, name), 1), (home, name))
-
     def stir(self) -> None:
         """Lets entries be written from outside, if something waits for them."""
         for name, values in self.awaited.items():
@@ -264,9 +237,6 @@ class ProofBoard(Blackboard):
                 self.touched.add(self.root)
                 self.written[self.root, name] = len(self.written) + 2
                 self.choices.note("write", name, values[at - 1])
-
-    def declare(self, ports: Mapping[str, Port]) -> None:
-        self.root.declare(ports)
 
 
 class Stamp(int):

@@ -32,15 +32,13 @@ class Entries:
         self.assumed: dict[str, None] = {}
         self.trusted: dict[str, None] = {}  # assumptions on outputs of skills, in words
 
-    def domain(self, node: SkillNode) -> Any:
-        def domain(field: Field, entry: str) -> Sequence[Json]:
-            name = node.scope.home(entry)[1]
-            if not self.kept(name):
-                return (UNKNOWN,)
-            port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
-            return self._listed(self.cut.tests.domain(port, self.options.values.get(field.name)), field.name)
-
-        return domain
+    def output(self, node: SkillNode, field: Field, entry: str) -> Sequence[Json]:
+        """Returns the values that a skill may give to an entry."""
+        name = node.scope.home(entry)[1]
+        if not self.kept(name):
+            return (UNKNOWN,)
+        port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
+        return self._listed(self.cut.tests.domain(port, self.options.values.get(field.name)), field.name)
 
     def _listed(self, domain: Domain, name: str) -> Sequence[Json]:
         if name in self.options.values:

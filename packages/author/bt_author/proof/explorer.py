@@ -81,7 +81,7 @@ class Explorer:
     # Making ----------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.board.declare(self.tree.ports)
+        self.board.root.declare(self.tree.ports)
         self.root: Any = build(self.cut.cut(), self.context, self.board.root)
 
     def _find(self) -> None:
@@ -119,9 +119,7 @@ class Explorer:
         if isinstance(node.target, Acting):  # the tree has changed
             node.target.number, node.target.watches = number, []
         else:
-            node.target = Acting(
-                node, number, path, self.source, self.cut.breaks, self.entries.domain(node), self.doubt
-            )
+            node.target = Acting(node, number, path, self)
         self.skills.setdefault(node.spec.kind.name, []).append((number, node.target))
         self.ends.append(number)
         if node.entry.uses:
