@@ -3,22 +3,24 @@ person answers in any way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_author.proof.choices import BAD, BREAKS, OK, RUN, Choices
 from bt_author.proof.times import Source
 from bt_runtime.agents.facts import ABSENT, by_entry
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.kinds.data import UNKNOWN
-from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.properties.atom import StartsWatch
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_author.proof.explorer import Explorer
 
 NOT = "not "
 STATUS = {RUN: RUNNING, OK: SUCCESS, BAD: FAILURE}
@@ -40,22 +42,18 @@ class Acting:
     feedback = ""
     met = False  # will it bring what it says
 
-    def __init__(
-        self, node: SkillNode, number: int, path: str, source: Source, breaks: bool,
-        domain: Callable[[Field, str], Sequence[Json]], doubt: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        self.node, self.number, self.path, self.source, self.doubt = node, number, path, source, doubt
+    def __init__(self, node: SkillNode, number: int, path: str, explorer: Explorer) -> None:
+        self.node, self.number, self.path, self.source, self.doubt = node, number, path, explorer.source, explorer.doubt
         self.name, self.entry = node.spec.kind.name, node.entry
         self.instant = bool(node.entry.instant)
-        self.result: Any = None
         wired = [(f, node.spec.values[f.name].text.strip()) for f in node.written]
         self.writes = [name for _, name in wired]
         goods = [
             SkillResult(OK, dict(zip((f.name for f, _ in wired), made, strict=True)))
-            for made in product(*(domain(field, name) for field, name in wired))
+            for made in product(*(explorer.entries.output(node, field, name) for field, name in wired))
         ]
         self.results = [*([] if self.instant else [SkillResult(RUN)]), *goods, SkillResult(BAD)]
-        if breaks:
+        if explorer.cut.breaks:
             self.results.append(SkillResult(BREAKS))
         self.first = {s: next((i for i, r in enumerate(self.results) if r.status == s), 0) for s in (RUN, OK, BAD)}
         self.contract = Contract(self) if self.entry.brings else None
@@ -66,6 +64,11 @@ class Acting:
     def choices(self) -> Choices:
         found: Choices = self.source.choices
         return found
+
+    @property
+    def result(self) -> Any:
+        """Returns the outputs of its success in this tick."""
+        return self.choices.given.get(self.number)
 
     def start(self, **params: Json) -> None:
         if self.watches:
@@ -90,7 +93,7 @@ class Acting:
         if status == BREAKS:
             choices.note("poll", self.name, self.path, BREAKS, {})
             raise RuntimeError("it breaks")
-        self.result = dict(given) or None
+        choices.given[self.number] = dict(given) or None
         if self.contract is not None and self.met and status == OK:
             self.contract.succeeds()
         if choices.events is not None:
@@ -193,7 +196,7 @@ class AnyPerson:
 
 
 class AnyAnswer:
-    STATE = ()
+    STATE = ("source",)
 
     def __init__(self, source: Source) -> None:
         self.source = source

@@ -9,12 +9,10 @@ from typing import Any
 from bt_author.proof.choices import Choices
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
-from bt_runtime.language.spec import Port
-from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard
+from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard, _same
 from bt_runtime.types import Json
 
 MISSING: Any = object()
-_PLAIN = (str, int, float, bool, type(None))
 
 
 class Marked:
@@ -40,6 +38,8 @@ class Absent(UnknownEntry):
 class AnyItems(list[Any]):
     """A list that only a run knows: each time somebody asks it may have an item, or none."""
 
+    STATE = None  # it is kept as it is
+
     def __init__(self, board: ProofBoard) -> None:
         super().__init__((UNKNOWN,))
         self.board = board
@@ -60,7 +60,7 @@ class Open(BaseException):
     """Raised within an expression that reads a value which only a run knows."""
 
 
-class Sight(Mapping[str, Any]):
+class Sight:
     """A scope as expressions read it."""
 
     __slots__ = ("scope",)
@@ -76,12 +76,6 @@ class Sight(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.scope
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
 
 
 class ProofScope(Scope):
@@ -106,21 +100,10 @@ class ProofScope(Scope):
     def holds(self, name: str) -> bool:
         return self.board.read(self, name, there=True) is not MISSING
 
-    def __setitem__(self, name: str, value: Json) -> None:
-        self.board.put(self, {name: value})
-
-    def update(
-        self, given: str | Mapping[str, Json] = "", change: Callable[[Json], Json] | None = None, /, **more: Json
-    ) -> None:
-        if isinstance(given, str):
-            more |= {given: change(self.get(given))} if given and change is not None else {}
-        else:
-            more = {**given, **more}
-        self.board.put(self, more)
-
     def stamp(self, name: str) -> int:
-        scope, at = self.home(name)
-        return self.board.stamp(scope, at)
+        """Numbers for writes: 1 for one before this tick. Nodes keep them; see `NodeSlot`."""
+        home, at = self.home(name)
+        return Stamp(self.board.written.get((home, at), 1), (home, at)) if at in home.entries else 0
 
     def remove(self, name: str) -> None:
         self.board.unset(*self.home(name, writing=True))
@@ -151,7 +134,6 @@ class ProofBoard(Blackboard):
         self.now: dict[str, Json] = {}  # entries from outside, as this tick sees them
         self.written: dict[tuple[Scope, str], int] = {}  # entry → number of its write in this tick
         self.touched: set[Scope] = set()
-        self.numbers: dict[Any, int] = {}
         self.items = AnyItems(self)
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
@@ -163,15 +145,6 @@ class ProofBoard(Blackboard):
         self.now.clear()
         self.written.clear()
         self.touched.clear()
-
-    def number(self, value: Json) -> int:
-        """Returns the number of a value; equal values of one type share a number."""
-        cls = value.__class__
-        key = (cls, value) if cls in _PLAIN else (cls, repr(value))
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.numbers)
-        return found
 
     def read(self, scope: Scope, name: str, there: bool = False) -> Json:
         """Returns the present value. `there`: it is only asked whether there is one."""
@@ -205,13 +178,10 @@ class ProofBoard(Blackboard):
             self.choices.note("set", name, found)
         return found
 
-    def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
-        self.put(scope, values)
-
     def change(self, scope: Scope, name: str, change: Callable[[Json], Json]) -> None:
-        self.put(scope, {name: change(scope.get(name))})
+        self.write(scope, {name: change(scope.get(name))})
 
-    def put(self, scope: Scope, values: Mapping[str, Json]) -> None:
+    def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
         ready = []
         for name, value in values.items():
             if value is not UNKNOWN:
@@ -239,13 +209,10 @@ class ProofBoard(Blackboard):
         self.written[home, name] = len(self.written) + 2
         if before is MISSING:
             self.stirred = True
-        elif before is not UNKNOWN and value is not UNKNOWN and before is not LATER and self.apart(before, value):
+        elif before is not UNKNOWN and value is not UNKNOWN and before is not LATER and not _same(before, value):
             # What was ticked before may see the change at the next tick. One that stands for others may be this value.
-            listed = values is None or any(not self.apart(each, value) for each in values)
+            listed = values is None or any(_same(each, value) for each in values)
             self.stirred = listed or bool(self.choices.choose(2)) or self.stirred
-
-    def apart(self, one: Json, other: Json) -> bool:
-        return self.number(one) != self.number(other)
 
     def unset(self, home: Scope, name: str) -> None:
         values = self.outside.get(name) if home is self.root else None
@@ -261,12 +228,6 @@ class ProofBoard(Blackboard):
         self.written.pop((home, name), None)
         self.stirred = True
 
-    def stamp(self, home: Scope, name: str) -> int:
-        """Numbers for writes: 1 for one before this tick. Nodes keep them; see `Slot`."""
-        if name not in home.entries:
-            return 0
-        return Stamp(self.written.get((home, name), 1), (home, name))
-
     def stir(self) -> None:
         """Lets entries be written from outside, if something waits for them."""
         for name, values in self.awaited.items():
@@ -276,9 +237,6 @@ class ProofBoard(Blackboard):
                 self.touched.add(self.root)
                 self.written[self.root, name] = len(self.written) + 2
                 self.choices.note("write", name, values[at - 1])
-
-    def declare(self, ports: Mapping[str, Port]) -> None:
-        self.root.declare(ports)
 
 
 class Stamp(int):

@@ -96,6 +96,7 @@ class Chances:
         self.tree, self.records = tree, records
         given = {name: port.default for name, port in tree.entries.items() if not port.required}
         self.model = Explorer(tree, (), Options({**given, **(inputs or {})}, sample=True, entries=True))
+        self.skills = self.model.acting()
         named = {node.name for node in self.skills}
         lacking = sorted(named - {name for name, record in records.items() if record.starts})
         if lacking:
@@ -110,10 +111,6 @@ class Chances:
             board.root.entries[name] = values[0]
         board.outside, board.awaited = {}, {}  # nobody writes them
         self.start = self.model.first()
-
-    @property
-    def skills(self) -> list[Acting]:
-        return [each for found in self.model.skills.values() for _, each in found if isinstance(each, Acting)]
 
     def chance(self, seed: int = 0) -> Chance:
         rates = {name: record.rate for name, record in self.records.items() if record.starts}
@@ -184,14 +181,8 @@ class Chances:
 
     def ticks(self, state: State, ender: int, rates: Mapping[str, float]) -> list[tuple[float, int, State]]:
         """Returns the ways in which a tick goes in which this skill ends."""
-        found: list[tuple[float, int, State]] = []
-        prefix: list[int] | None = []
-        while prefix is not None:
-            t = _Drawn(state, prefix, ender, rates)
-            step = self.model.tick(t, state)
-            found.append((t.weight, step.status, step.state))
-            prefix = t.next()
-        return found
+        drawn = self.model.steps_by(state, lambda state, prefix: _Drawn(state, prefix, ender, rates))
+        return [(t.weight, step.status, step.state) for step, t in drawn]
 
     # Drawn runs ------------------------------------------------------------------------------
 

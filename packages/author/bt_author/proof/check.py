@@ -30,9 +30,10 @@ from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.project import disk
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import Port
-from bt_runtime.run.run import Tree
+from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.case import Finding, Subject
 from bt_runtime.testing.casting import skills_of, trees_of
+from bt_runtime.testing.promise import Promises, named
 from bt_runtime.testing.story_file import StoryFile
 from bt_runtime.testing.values import ChosenValues
 from bt_runtime.types import Json
@@ -108,20 +109,18 @@ class Checking:
         inputs: Mapping[str, Json] = {}, values: Mapping[str, Sequence[Json]] = {}, skills_end: bool = False,
         found_by: str = "",
     ) -> None:  # fmt: skip
-        texts = [[text] if isinstance(text, str) else list(text) for text in (never, always, ltl)]
-        self.subject = Subject(tree, texts[0], texts[1], project, texts[2], ())
-        spec = self.subject.tree.spec
-        wanted = [each.name for each in spec.properties] if properties is None else list(properties)
-        self.whole = Subject(self.subject.tree, project=project, properties=wanted)
-        self.properties = [*self.subject.promises.all, *self.whole.promises.all]
+        self.given, self.tree = tree, tree if isinstance(tree, Tree) else load(tree, project=project)
+        spec = self.tree.spec
+        wanted = spec.properties if properties is None else named(spec, properties)
+        self.own = {each.name for each in wanted}
+        self.properties = Promises(never, always, ltl, wanted).all
         if skills_end:
             self.properties = [each._replace(assuming="skills_end") for each in self.properties]
         self.inputs, self.values, self.found_by = dict(inputs), self.fitting(values), found_by or FROM_PYTHON
-        self.given = tree
 
     def fitting(self, given: Mapping[str, Sequence[Json]]) -> Mapping[str, Sequence[Json]]:
         """Returns the listed values, converted to the types of their entries or outputs."""
-        spec = self.subject.tree.spec
+        spec = self.tree.spec
         values = ChosenValues(spec, given)
         outputs = [f for kind in skills_of(spec).values() for f in kind.fields if f.writes]
         values.unused(f.name for f in outputs)
@@ -147,7 +146,7 @@ class Checking:
             yield known or self.one(property, Limits(states, end, told), place)
 
     def one(self, property: Property, limits: Limits, place: Path | None) -> Result:
-        asked = Asked(self.subject.tree.spec, self.inputs, self.values, limits)
+        asked = Asked(self.tree.spec, self.inputs, self.values, limits)
         subject = self.alone(property)
         verdict = decide(asked, property, lambda telling: follows(subject, telling, self.inputs, property))
         story, found, played = tuple[str, ...](), None, None
@@ -165,23 +164,23 @@ class Checking:
         """Returns the command-line option of a property."""
         if self.found_by == FROM_PYTHON:
             return ""
-        if any(property.name == each.name for each in self.whole.promises.all):
+        if property.name in self.own:
             return f" --property {property.name}"
         return f" --{property.word} {shlex.quote(str(property.given[property.word]))}"
 
     def alone(self, property: Property) -> Subject:
         """Returns the tree with this promise only."""
-        if any(property.name == each.name for each in self.whole.promises.all):
+        if property.name in self.own:
             given: dict[str, Any] = {"properties": [property.name]}
         else:
             given = {property.word: [property.given[property.word]]}
-        return Subject(self.subject.tree, text=self.given, **given)
+        return Subject(self.tree, text=self.given, **given)
 
     # What is known --------------------------------------------------------------------------
 
     def place(self, property: Property) -> Path:
         """Returns the file that stores a proof, named by a digest of all it depends on."""
-        tree = self.subject.tree
+        tree = self.tree
         texts = [each.text for each in trees_of(tree.spec)]
         texts += [text for path, text in sorted(tree.first.files.items())]
         about = [

@@ -23,6 +23,7 @@ from bt_runtime.run.monitoring.nodes import child_name, walk
 from bt_runtime.tree.build import made_by
 
 PASSING = frozenset(("episode", "rollback"))  # in a proof they only tick their child
+LEVELS = 2  # how often a tree may contain itself
 IN_ORDER = frozenset(("sequence", "fallback", "sequence_with_memory"))
 
 
@@ -35,14 +36,17 @@ class Cut:
         self.tree, self.options, self.doubt = tree, options, doubt
         self.atoms = [(atom, each.word == "always") for each in properties for atom in each.atoms]
         self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
-        self.memo = memo = options.memo if options.memo is not None else {}
-        grafted = memo.get("grafted", ())
-        self.new = list(grafted) if "tests" in memo else [*walk(tree), *grafted]  # nodes that the memo does not know
-        self.writes = Writes(tree.root, memo.get("writes"))
+        base = options.base
+        self.base: Cut | None = base
+        self.new = [*walk(tree)] if base is None else options.grafted  # nodes that have not been looked at
+        self.writes: Writes = Writes(tree.root, base.writes if base else None)
         tries = [spec for spec in self.new if spec.kind.name == "try"]
-        self.breaks: bool = memo.get("breaks", False) or any(s.values.get("on") == "exception" for s in tries)
+        self.breaks: bool = any(s.values.get("on") == "exception" for s in tries) or (base is not None and base.breaks)
         self.ends: set[str] = set()  # paths of parts that end when all skills do
-        self.faults = {str(s.values["as"]) for s in tries} | memo.get("faults", set())  # entries that hold what broke
+        self.faults: set[str] = {str(s.values["as"]) for s in tries}  # entries that hold what broke
+        self.faults |= base.faults if base else set()
+        self.parts: dict[int, tuple[Any, ...]] = base.parts if base else {}  # spec → what is known of it as a part
+        self.stay: set[int] = base.stay if base else {*map(id, self.new)}  # specs, by identity, that outlast this cut
         self.tests = self._tests()
         self.read = self._read()
 
@@ -59,8 +63,8 @@ class Cut:
         fixed = {name: tree.inputs[name].default for name in free}
         given = {name: v for name, v in options.inputs.items() if name not in self.writes.names}
         tests = Tests({**fixed, **given})
-        if "tests" in self.memo:
-            tests.like(self.memo["tests"])
+        if self.base is not None:
+            tests.like(self.base.tests)
         for spec in self.new:
             tests.add(requirement(spec))
             for name, value in spec.values.items():
@@ -75,8 +79,9 @@ class Cut:
 
     def _read(self) -> set[str]:
         """Finds the entries whose values matter: those that tests and properties read, and what they are made of."""
-        read: set[str] = {name for atom, _ in self.atoms for name in atom.entries} | self.memo.get("read", frozenset())
-        self.made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
+        read: set[str] = {name for atom, _ in self.atoms for name in atom.entries}
+        read |= self.base.read if self.base else set()
+        self.made: list[tuple[str, set[str]]] = [*self.base.made] if self.base else []
         for spec in self.new:
             for field, name, of in made_of(spec):
                 self.made.append((name, of))
@@ -135,21 +140,19 @@ class Cut:
 
     def _is_open(self, spec: NodeSpec, level: int) -> bool:
         kind = spec.kind
-        return (
-            kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
-        )
+        return kind.asks or kind.foreign or (spec.again is not None and level >= LEVELS) or self.closed(kind)
 
     def closed(self, kind: Kind) -> bool:
         """True for a node whose class does not say what a tick leaves behind in it, or that grows others."""
         return kind.name not in PASSING and not explorable(made_by(kind.impl))
 
     def _part(self, spec: NodeSpec, path: str) -> NodeSpec:
-        of, looked = self.options.origins.get(id(spec), spec), self.memo.get("parts", {})
-        known = looked.get(id(of))  # None: not looked at yet
+        of = self.options.origins.get(id(spec), spec)
+        known = self.parts.get(id(of))
         if known is None:
             known = (tuple(sorted(self.writes.of(of))), tuple(sorted(results_of(of))), ends_with_skills(of))
-            if id(of) in looked:
-                looked[id(of)] = known
+            if id(of) in self.stay:
+                self.parts[id(of)] = known
         if known[2]:
             self.ends.add(path)
         return parts.replaced(
@@ -165,7 +168,7 @@ class Cut:
             why = f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen"
             self.doubt(why)
         elif spec.again is not None:
-            why = f"{path}: a tree that contains itself was followed {self.options.levels} levels deep, then left open"
+            why = f"{path}: a tree that contains itself was followed {LEVELS} levels deep, then left open"
             self.doubt(why)
         elif not spec.kind.asks:
             why = f"there is no model of `{spec.kind.name}` ({path}): it may do anything"
@@ -175,16 +178,6 @@ class Cut:
             spec, parts.OPEN, named(spec), results=results, writes=tuple(sorted(self.writes.of(spec))), path=path,
             breaks=self.breaks, asked=tuple(dict.fromkeys(allowed)), why=why,
         )  # fmt: skip
-
-
-def known_of(tree: TreeSpec, property: Property) -> dict[str, Any]:
-    """What many models of one tree with one property have in common; see `Options.memo`."""
-    cut = Cut(tree, (property,), Options(), lambda text: None)
-    parts_of = dict.fromkeys(map(id, cut.new))
-    return {
-        "specs": cut.new, "breaks": cut.breaks, "faults": cut.faults, "tests": cut.tests, "made": cut.made,
-        "read": frozenset(cut.read), "parts": parts_of, "writes": cut.writes,
-    }  # fmt: skip
 
 
 def named(spec: NodeSpec) -> str:

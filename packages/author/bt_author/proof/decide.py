@@ -99,7 +99,6 @@ class Asked(NamedTuple):
     inputs: Mapping[str, Json] = {}
     values: Mapping[str, Sequence[Json]] = {}
     limits: Limits = Limits()
-    levels: int = 2
 
 
 Follows = Callable[[Telling], bool]
@@ -173,7 +172,7 @@ class _Deciding:
 
     def model(self, cone: Cone | None, sample: bool = False, gates: frozenset[str] = frozenset()) -> Explorer:
         asked = self.asked
-        options = Options(asked.inputs, asked.values, sample, asked.levels, cone.keeps() if cone else None, gates)
+        options = Options(asked.inputs, asked.values, sample, cone.keeps() if cone else None, gates)
         return Explorer(asked.tree, (self.property,), options)
 
     def made_concrete(self, rough: Explorer, found: Found) -> Telling | None:

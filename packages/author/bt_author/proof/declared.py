@@ -1,4 +1,4 @@
-"""Which of the declared state of nodes and activities tells two states of a proof apart."""
+"""Which of the declared state of nodes tells two states of a proof apart."""
 
 from __future__ import annotations
 
@@ -6,47 +6,27 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from py_trees.behaviour import Behaviour
-
-from bt_runtime.skills.forms import OfSkill
-from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.branches import Branches
 from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.tree.state import declared
 
 Names = tuple[str, ...]
 # What does not tell states apart: parameters and words of skills, what stays, what only shown results need.
 LEFT_OUT: Mapping[type, frozenset[str]] = {
     SkillNode: frozenset(("doubted", "target", "tacit", "unsaid", "last", "followed", "gave")),
     Branches: frozenset(("places",)), Subtree: frozenset(("inner", "tree")), _InOrder: frozenset(("reached",)),
-    OfSkill: frozenset(("target", "feedback", "value")),
 }  # fmt: skip
 
 
 @cache
 def names_of(cls: Any, what: str) -> Names:
-    """Returns the names that a class declares as `STATE`, or `ROUND`, with those of the classes above it."""
-    found: dict[str, None] = {}
-    for base in reversed(cls.__mro__):
-        left_out = LEFT_OUT.get(base, frozenset())
-        found.update(dict.fromkeys(name for name in vars(base).get(what) or () if name not in left_out))
-    if what == "ROUND":
-        lasting: Names = names_of(cls, "STATE")
-        for name in lasting:
-            found.pop(name, None)
-    return tuple(found)
-
-
-@cache
-def names_in_object(cls: Any) -> Names | None:
-    """Returns what an object declares that a node holds; None for one that is kept as it is."""
-    if cls is Hold:
-        return ()
-    if issubclass(cls, Behaviour) or not any(vars(base).get("STATE") is not None for base in cls.__mro__):
-        return None
-    return names_of(cls, "STATE")
+    """Returns the names that a class declares as `STATE`, or as `ROUND` alone, with those of the classes above it."""
+    left_out = {name for base in cls.__mro__ for name in LEFT_OUT.get(base, ())}
+    lasting = declared(cls, "STATE") if what == "ROUND" else ()
+    return tuple(name for name in declared(cls, what) if name not in left_out and name not in lasting)
 
 
 def explorable(made: object) -> bool:

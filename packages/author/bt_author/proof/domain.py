@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import ge, gt
 from typing import Any, NamedTuple
 
 from bt_runtime.language.expression import Template
@@ -15,6 +16,7 @@ from bt_runtime.types import Json
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=", "is": "is", "is not": "is not"}
 _ORDER = frozenset(_TURNED)
+_CUTS = {"<": (ge,), ">=": (ge,), "<=": (gt,), ">": (gt,)}  # sign → between which numbers it tells; others: both
 
 
 class Domain(NamedTuple):
@@ -29,14 +31,12 @@ class Tests:
 
     def __init__(self, fixed: Mapping[str, Json]) -> None:
         self.fixed = dict(fixed)  # names whose value never changes
-        self.compared: dict[str, list[Json]] = {}  # name → constants
-        self.cuts: dict[str, set[tuple[float, bool]]] = {}  # name → between which numbers; True: behind the constant
+        self.compared: dict[str, list[tuple[str, Json]]] = {}  # name → signs and constants
         self.free: set[str] = set()  # names of which more is asked than a comparison with constants
 
     def like(self, other: Tests) -> None:
         """Takes over what another one has found."""
         self.compared = {name: list(constants) for name, constants in other.compared.items()}
-        self.cuts = {name: set(cuts) for name, cuts in other.cuts.items()}
         self.free = set(other.free)
 
     def add(self, value: Json) -> None:
@@ -74,10 +74,7 @@ class Tests:
         """Notes that a name is compared with a constant; False when the operands are not a name and a constant."""
         if name.how != "name" or constant is _NONE or str(name.of[0]) in self.fixed:
             return False
-        self.compared.setdefault(str(name.of[0]), []).append(constant)
-        if isinstance(constant, int | float):
-            cuts = self.cuts.setdefault(str(name.of[0]), set())
-            cuts |= {(constant, behind) for behind in (False, True) if sign not in ((">", "<="), ("<", ">="))[behind]}
+        self.compared.setdefault(str(name.of[0]), []).append((sign, constant))
         return True
 
     def _constant(self, part: Any) -> Any:
@@ -97,15 +94,16 @@ class Tests:
             return Domain(tuple(listed))
         low, high = port.minimum, port.maximum
         whole = port.type == "integer"
-        constants = self.compared.get(port.name, [])
+        compared = self.compared.get(port.name, [])
         exact = port.name not in self.free
-        if port.type in ("integer", "number") and constants:
-            values = _regions([c for c in constants if isinstance(c, int | float)], low, high, whole)
-            return Domain(tuple(_apart(values, self.cuts.get(port.name, set())) if exact else values), exact)
+        if port.type in ("integer", "number") and compared:
+            numbers = [(sign, number) for sign, number in compared if isinstance(number, int | float)]
+            values = _regions([number for _, number in numbers], low, high, whole)
+            return Domain(tuple(_apart(values, numbers) if exact else values), exact)
         if port.type in ("integer", "number") and exact:
             return Domain((0 if low is None else low,))
         if port.type == "string" and exact:
-            texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
+            texts = list(dict.fromkeys(text for _, text in compared if isinstance(text, str)))
             other = next(word for word in ("something else", "", *map(str, range(99))) if word not in texts)
             return Domain((*texts, other))
         return Domain(None)
@@ -114,12 +112,11 @@ class Tests:
 _NONE: Any = object()
 
 
-def _apart(values: Iterable[Json], cuts: Iterable[tuple[float, bool]]) -> Iterator[Json]:
-    """Returns the first of all values between the same cuts."""
+def _apart(values: Iterable[Json], compared: Iterable[tuple[str, float]]) -> Iterator[Json]:
+    """Returns the first of all values that these comparisons do not tell apart."""
     seen: set[tuple[bool, ...]] = set()
-    ordered = sorted(cuts)
     for value in values:
-        place = tuple(value > at if behind else value >= at for at, behind in ordered)
+        place = tuple(cut(value, number) for sign, number in compared for cut in _CUTS.get(sign, (ge, gt)))
         if place not in seen:
             seen.add(place)
             yield value

@@ -16,6 +16,7 @@ from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outside import assumed, entries_of, outside
 from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.tree.blackboard import _same
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
 
@@ -31,15 +32,13 @@ class Entries:
         self.assumed: dict[str, None] = {}
         self.trusted: dict[str, None] = {}  # assumptions on outputs of skills, in words
 
-    def domain(self, node: SkillNode) -> Any:
-        def domain(field: Field, entry: str) -> Sequence[Json]:
-            name = node.scope.home(entry)[1]
-            if not self.kept(name):
-                return (UNKNOWN,)
-            port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
-            return self._listed(self.cut.tests.domain(port, self.options.values.get(field.name)), field.name)
-
-        return domain
+    def output(self, node: SkillNode, field: Field, entry: str) -> Sequence[Json]:
+        """Returns the values that a skill may give to an entry."""
+        name = node.scope.home(entry)[1]
+        if not self.kept(name):
+            return (UNKNOWN,)
+        port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
+        return self._listed(self.cut.tests.domain(port, self.options.values.get(field.name)), field.name)
 
     def _listed(self, domain: Domain, name: str) -> Sequence[Json]:
         if name in self.options.values:
@@ -82,7 +81,7 @@ class Entries:
                 found = tuple(self._port(port, False)) if self.kept(name) else (UNKNOWN,)
                 if name in awaited:
                     first = None if port.required else port.default
-                    found = tuple(sorted(found, key=lambda value: value is UNKNOWN or board.apart(value, first)))
+                    found = tuple(sorted(found, key=lambda value: value is UNKNOWN or not _same(value, first)))
                     board.awaited[name], values[name] = found, found[0]
                 else:
                     board.outside[name], values[name] = found, OUTSIDE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from bt_author.proof.acting import Acting
 from bt_author.proof.board import ProofBoard
@@ -17,7 +17,7 @@ from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER, OpenPart, Part
 from bt_author.proof.reader import Reader
 from bt_author.proof.renaming import ClockRenaming, Starts
-from bt_author.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
+from bt_author.proof.slot import NodeSlot, ScopeSlot, Slot, moved, times_in
 from bt_author.proof.times import PAST, Source
 from bt_author.proof.zone import NO_CLOCKS
 from bt_runtime.language.properties.property import Property
@@ -35,6 +35,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 Bits = int  # bit n: the n-th atom holds
 Mark = tuple[str, int]  # a time that is waited for, or a node that goes on
 OVER = State(())
+C = TypeVar("C", bound=Choices)
 
 
 class Step(NamedTuple):
@@ -60,8 +61,6 @@ class Explorer:
         self.source = Source()
         self.board = ProofBoard(self.kept)
         self.context = ProofContext(self.source, self.board)
-        self.wanted: Mapping[str, int] = {}
-        self.polled: Mapping[str, int] = {}
         self.start: State | None = None  # before the first tick
         self.graft: Any = None  # the node of the graft that is looked at, when it is not the whole tree
         self.entries = Entries(tree, self.cut, self.board, self.options, self.doubt)
@@ -82,7 +81,7 @@ class Explorer:
     # Making ----------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.board.declare(self.tree.ports)
+        self.board.root.declare(self.tree.ports)
         self.root: Any = build(self.cut.cut(), self.context, self.board.root)
 
     def _find(self) -> None:
@@ -114,15 +113,13 @@ class Explorer:
             elif isinstance(node, Part) and path in self.cut.ends:
                 self.ends.append(number)
             todo.extend(reversed(below))
-        self.numbers = {id(node): number for number, node in enumerate(self.all)}
+        self.numbers = {node: number for number, node in enumerate(self.all)}
 
     def _skill(self, node: SkillNode, number: int, path: str) -> None:
         if isinstance(node.target, Acting):  # the tree has changed
             node.target.number, node.target.watches = number, []
         else:
-            node.target = Acting(
-                node, number, path, self.source, self.cut.breaks, self.entries.domain(node), self.doubt
-            )
+            node.target = Acting(node, number, path, self)
         self.skills.setdefault(node.spec.kind.name, []).append((number, node.target))
         self.ends.append(number)
         if node.entry.uses:
@@ -155,25 +152,24 @@ class Explorer:
                 read += below(node)
         self.shown: set[int] = set()
         for at in read:
-            while at is not None and self.numbers[id(at)] not in self.shown:
-                self.shown.add(self.numbers[id(at)])
+            while at is not None and self.numbers[at] not in self.shown:
+                self.shown.add(self.numbers[at])
                 at = at.parent
 
     def _slots(self) -> None:
-        self.slots: list[Any] = [Slot(node, number) for number, node in enumerate(self.all)]
+        self.slots: list[Any] = [NodeSlot(node, self.numbers) for node in self.all]
         for number in self.shown:
             self.slots[number].show()
-        for found in self.skills.values():
-            for number, acting in found:
-                if isinstance(acting, Acting) and (acting.watches or acting.contract is not None):
-                    self.slots[number].lasting += ("target",)
+        for acting in self.acting():
+            if acting.watches or acting.contract is not None:
+                self.slots[acting.number].lasting += ("target",)
         for node in self.context.growth.requests:  # type: ignore[attr-defined]
-            self.slots[self.numbers[id(node)]].lasting += ("children",)
+            self.slots[self.numbers[node]].lasting += ("children",)
         self.scopes: dict[Any, int] = {}
         for scope in self.board.scopes.values():
             self.scopes[scope] = len(self.slots)
-            self.slots.append(ScopeSlot(scope, len(self.slots), self.board))  # type: ignore[arg-type]
-        self.watching = {slot.number for slot in self.slots[: len(self.all)] if slot.stamps}
+            self.slots.append(ScopeSlot(scope, self.numbers))
+        self.watching = {number for number in range(len(self.all)) if self.slots[number].stamps}
         self.crashes = Crashes(self.context, self.all, self.cut.breaks)
         more: list[Any] = [*self.clocks]
         if any(node.entry.agent_options.at_most is not None for node in self.all if isinstance(node, SkillNode)):
@@ -181,7 +177,7 @@ class Explorer:
         if self.cut.breaks:
             more.append(self.crashes)
         self.more = range(len(self.slots), len(self.slots) + len(more))
-        self.slots += [HeldSlot(each, len(self.slots) + at) for at, each in enumerate(more)]
+        self.slots += [Slot(each, self.numbers) for each in more]
         self.at: list[int] = [-1] * len(self.slots)  # the numbers of what the slots hold now
         self.touched: set[int] = set()
 
@@ -196,10 +192,14 @@ class Explorer:
 
     def steps(self, state: State) -> Iterator[Step]:
         """Returns all possible next ticks."""
+        return (step for step, _ in self.steps_by(state, Choices))
+
+    def steps_by(self, state: State, made: Callable[[State, Sequence[int]], C]) -> Iterator[tuple[Step, C]]:
+        """Returns all possible next ticks with their choices, which are made from a list of the first ones."""
         prefix: list[int] | None = []
         while prefix is not None:
-            t = Choices(state, prefix)
-            yield self.tick(t, state)
+            t = made(state, prefix)
+            yield self.tick(t, state), t
             prefix = t.next()
 
     def replay(self, state: State, choices: Sequence[int], births: Mapping[int, int]) -> tuple[Step, Choices]:
@@ -211,7 +211,6 @@ class Explorer:
         self.ticks += 1
         self.restore(state)
         context, board = self.context, self.board
-        t.wanted, t.polled = self.wanted, self.polled
         self.source.choices = t
         board.begin(t)
         visits, halts = list[Any](), list[Any]()
@@ -224,8 +223,8 @@ class Explorer:
         context.ticking = False
         t.urgent = t.urgent or board.stirred
         numbers = self.numbers
-        touched = {numbers[id(node)] for node in visits}
-        touched.update(numbers[id(node)] for node, _ in halts)
+        touched = {numbers[node] for node in visits}
+        touched.update(numbers[node] for node, _ in halts)
         touched |= self.grown()
         self.touched |= touched
         self.status = status
@@ -252,7 +251,7 @@ class Explorer:
         found = set()
         for request in growth.asked:
             request.made()
-            found.add(self.numbers[id(request.node)])
+            found.add(self.numbers[request.node])
         growth.asked.clear()
         return found
 

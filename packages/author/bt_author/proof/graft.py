@@ -12,7 +12,7 @@ from itertools import pairwise
 from py_trees.behaviour import Behaviour
 
 from bt_author.proof.cone import Cone, places_of
-from bt_author.proof.cut import known_of, with_root
+from bt_author.proof.cut import Cut, with_root
 from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER
@@ -46,7 +46,7 @@ class Grafts(grafts.Grafts):
         places = places_of(standing.tree)
         self.cones = {each.name: Cone(places, each, True) for each in self.properties}
         self.automata: dict[str, Automaton] = {}
-        self.memos = {each.name: known_of(standing.tree, each) for each in self.properties}
+        self.cuts = {each.name: Cut(standing.tree, (each,), Options(), lambda doubt: None) for each in self.properties}
 
     def check(self, node: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         """The answers for a plan below the node that asks."""
@@ -106,15 +106,14 @@ class Grafts(grafts.Grafts):
 
     def shadow(self, property: Property, change: Change | None, whole: bool) -> Shadow:
         """The tree as it stands, with the change; only what matters is explored, unless it is to be the whole."""
-        copied, memo = Copied(self.standing, change), dict(self.memos[property.name])
-        kept = self.cones[property.name].specs | copied.kept
-        memo["grafted"] = copied.held
+        copied = Copied(self.standing, change)
+        kept, grafted = self.cones[property.name].specs | copied.kept, copied.held
         if change is not None:
-            memo["grafted"] = [*copied.held, *change.graft.walk()]
+            grafted = [*copied.held, *change.graft.walk()]
             kept = kept | Cone(places_of(with_root(self.standing.tree, change.graft)), property, True).specs
         options = Options(
-            keep=None if whole else lambda spec: id(spec) in kept, memo=memo, agents=False, merge=True,
-            apart=copied.apart, origins=copied.origins,
+            keep=None if whole else lambda spec: id(spec) in kept, agents=False, merge=True, apart=copied.apart,
+            origins=copied.origins, base=self.cuts[property.name], grafted=grafted,
         )  # fmt: skip
         return Shadow(self.standing, copied, property, options, change)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_author.proof.cut import Cut
 
 
 class Options(NamedTuple):
@@ -15,7 +18,6 @@ class Options(NamedTuple):
     inputs: Mapping[str, Json] = {}  # values that stay as they are
     values: Mapping[str, Sequence[Json]] = {}  # the values that are tried for an entry or an output
     sample: bool = False  # try some values where not all can be told apart, rather than leave them unknown
-    levels: int = 2  # how often a tree may contain itself
     keep: Callable[[NodeSpec], bool] | None = None  # parts to explore; of others only results are modelled
     gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
     entries: bool = False  # do the values of all entries matter; otherwise those that a test or a property reads
@@ -23,4 +25,5 @@ class Options(NamedTuple):
     merge: bool = False  # unexplored neighbours become one part
     apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
     origins: Mapping[int, NodeSpec] = {}  # identity of a copied spec → the loaded spec
-    memo: dict[str, Any] | None = None  # results about parts, shared by many models of one tree
+    base: Cut | None = None  # the cut of the same tree before a graft; what it has found is not looked for again
+    grafted: Sequence[NodeSpec] = ()  # nodes that `base` does not know

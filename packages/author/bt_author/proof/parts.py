@@ -11,7 +11,7 @@ from bt_author.proof.choices import BAD, OK, RUN, SKIP, Choices
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
-from bt_runtime.tree.nodes.parent import Decorator, Parent
+from bt_runtime.tree.nodes.parent import Decorator
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -124,24 +124,14 @@ class Rest(Node):
         return RUNNING
 
 
-class Growing(Parent):
-    """A node that has grown its child, and runs as long as the child does."""
-
-    STATE = ()
-
-    def step(self) -> Status:
-        status: Any = self.children[0].step()
-        return self.finish(status)
-
-
 def _kind(name: str, impl: type, family: Any = "leaf", transparent: bool = False) -> Kind:
     return Kind(name, family, "Only in proofs.", (), impl=impl, transparent=transparent)
 
 
 PART, OPEN, REST = _kind("part", Part), _kind("open part", OpenPart), _kind("rest", Rest)
 STEERED = _kind("steered part", Steered, "decorator", True)
-GROWN, PASS = _kind("grown part", Growing, "control"), _kind("passing part", Decorator, "decorator")
-
+PASS = _kind("passing part", Decorator, "decorator")
+GROWN = _kind("grown part", Decorator, "control")  # a node that has grown its child, and runs as long as the child does
 
 NAMES = frozenset(kind.name for kind in (PART, OPEN, REST, STEERED, GROWN, PASS))
 

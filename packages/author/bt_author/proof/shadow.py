@@ -35,13 +35,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.request import Request
 from bt_runtime.tree.state import declared
 
-
-def spec_of(node: Any) -> NodeSpec:
-    found: NodeSpec = node.spec
-    return found
-
-
-NOT_THEIRS = (parts.Part, parts.Rest, parts.Growing)  # nodes of the prover itself, absent from a run
+NOT_THEIRS = frozenset((parts.PART.name, parts.OPEN.name, parts.REST.name, parts.GROWN.name))  # what no run has
 WHY = Halt("graft", "another node has its turn")
 
 
@@ -81,11 +75,13 @@ class Copied:
     def apart(self) -> frozenset[int]:
         return frozenset(self.kept)
 
-    def copy(self, live: Any, spec: NodeSpec | None = None) -> NodeSpec:
+    def standing_copy(self, live: Any) -> NodeSpec:
         """The spec of a live node under the name that it has now."""
-        spec = spec or live.spec
+        return self.copy(live.spec, segment_of(live) if segment_of(live) != TRANSPARENT else live.spec.name)
+
+    def copy(self, spec: NodeSpec, name: str | None) -> NodeSpec:
         new = NodeSpec(spec.kind, spec.span, spec.file)
-        new.name = segment_of(live) if segment_of(live) != TRANSPARENT else spec.name
+        new.name = name
         new.values, new.subtree, new.again = spec.values, spec.subtree, spec.again
         new.children, new.places = spec.children, spec.places
         self.origins[id(new)] = spec
@@ -94,12 +90,13 @@ class Copied:
 
     def node(self, at: int) -> NodeSpec:
         live, last = self.way[at], at + 1 == len(self.way)
-        made = self.copy(live)
+        made = self.standing_copy(live)
         self.kept |= {id(made), id(live.spec)}
         if last and self.change is None:
             return made
         if last and self.change is not None and self.change.planned:
-            return self.grown(live, made, self.copy_of_graft(self.change.graft, str(live.born)))
+            graft = self.change.graft
+            return self.grown(live, made, self.copy(graft, graft.name or str(live.born)))
         if last and self.change is not None and self.change.how == "replace":
             self.kept |= {id(each) for each in live.spec.walk()}
             return made
@@ -107,11 +104,12 @@ class Copied:
         if below is not None and (live.spec.kind.asks or not explorable(type(live))):
             return self.grown(live, made, self.node(at + 1))
         if isinstance(live, Subtree) and live.children:
-            inner = with_root(live.tree, self.node(at + 1) if below is not None else spec_of(live.children[0]))
-            inner.name = segment_of(live.children[0])
+            child: Any = live.children[0]
+            inner = with_root(live.tree, self.node(at + 1) if below is not None else child.spec)
+            inner.name = segment_of(child)
             made.subtree, made.again = inner, None
             return made
-        made.children = [self.node(at + 1) if child is below else self.copy(child) for child in live.children]
+        made.children = [self.node(at + 1) if child is below else self.standing_copy(child) for child in live.children]
         if len(made.children) != len(live.spec.places):
             made.places = ["children"] * len(made.children)
         if below is not None and self.change is not None and self.change.planned and live.HOLDS:
@@ -141,15 +139,6 @@ class Copied:
         self.kept.add(id(made))
         return made
 
-    def copy_of_graft(self, graft: NodeSpec, name: str) -> NodeSpec:
-        new = NodeSpec(graft.kind, graft.span, graft.file)
-        new.name = graft.name or name
-        new.values, new.subtree, new.again = graft.values, graft.subtree, graft.again
-        new.children, new.places = graft.children, graft.places
-        self.origins[id(new)] = graft
-        self.held.append(new)
-        return new
-
 
 class Shadow(Explorer):
     """`copied`: the spec of the standing tree. After it is made its first state is the present of the run, with the
@@ -177,7 +166,7 @@ class Shadow(Explorer):
         todo: list[tuple[Any, Any]] = [(self.root, self.standing.root)]
         while todo:
             node, live = todo.pop()
-            self.live[self.numbers[id(node)]] = live
+            self.live[self.numbers[node]] = live
             self.beside[id(live)] = node
             if isinstance(node, parts.Part | parts.Rest):
                 continue
@@ -197,7 +186,7 @@ class Shadow(Explorer):
             if last is not None:
                 self.beside.setdefault(id(child), last)
                 if child.status is RUNNING and isinstance(last, parts.Part):
-                    self.live[self.numbers[id(last)]] = child
+                    self.live[self.numbers[last]] = child
 
     # The present -----------------------------------------------------------------------------
 
@@ -207,7 +196,7 @@ class Shadow(Explorer):
         for number, live in self.live.items():
             node = self.all[number]
             node.status = RUNNING if id(live) in ticked else live.status
-            if not isinstance(node, NOT_THEIRS):
+            if node.spec.kind.name not in NOT_THEIRS:
                 self._load_node(node, live)
         self.context.services.starts.clear()
         self.context.services.starts.update(self.standing.run.parts.context.whole.services.starts)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bt_author.proof import parts
-from bt_author.proof.acting import Acting
 from bt_author.proof.choices import BAD, BREAKS, OK, RUN, WORDS, Choices, State
 from bt_author.proof.explorer import Explorer, Mark, Step
 from bt_author.proof.search import Story
@@ -107,8 +106,7 @@ class _Steered:
     def __init__(self, model: Explorer, wanted: Sequence[Wanted]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
         self.marks: list[frozenset[Mark]] = []  # marks of the chosen ticks
-        acting = (each for found in model.skills.values() for _, each in found)
-        self.skills = {each.path: each for each in acting if isinstance(each, Acting)}
+        self.skills = {each.path: each for each in model.acting()}
 
     def run(self) -> tuple[list[tuple[int, ...]], list[State]] | None:
         states, chosen = [self.model.first()], list[tuple[int, ...]]()
@@ -148,14 +146,16 @@ class _Steered:
         rough, results, polls = self.wanted[at]
         polled = {path: n for path, poll in polls.items() if (n := self.number(path, *poll)) is not None}
         seen: set[State] = set()
-        prefix: list[int] | None = []
-        while prefix is not None and self.left > 0:
-            self.left -= 1
-            self.model.wanted, self.model.polled = results, polled
+
+        def steered(state: State, prefix: Sequence[int]) -> Choices:
             t = Choices(state, prefix)
-            step = self.model.tick(t, state)
-            self.model.wanted, self.model.polled = {}, {}
-            prefix = t.next()
+            t.wanted, t.polled = results, polled
+            return t
+
+        for step, t in self.model.steps_by(state, steered):
+            self.left -= 1
+            if self.left < 0:
+                return
             alike = not t.mismatch and (step.status, step.bits) == (rough.status, rough.bits)
             if alike and step.state not in seen:
                 seen.add(step.state)
