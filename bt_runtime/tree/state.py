@@ -2,7 +2,7 @@
 
 Each class of nodes declares `STATE`, what outlasts a round; `ROUND`, what each start sets anew; `CACHES`, what a tick
 may change and what holds in every state. Among the names of `STATE` and `ROUND`, `TIMES` are moments of the run's
-clock, `STAMPS` those of the entry `updated`. Activities, skills and services declare `STATE`.
+clock, `STAMPS` those of the entry `updated`. Activities and what services keep declare `STATE`.
 
 A journal keeps what is declared (`journal/state.py`), and a proof puts it back before each tick that it tries."""
 
