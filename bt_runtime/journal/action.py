@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -19,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Pending, Wrapping
 from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.skills.crash import crash_of
-from bt_runtime.skills.forms import lingers
+from bt_runtime.skills.forms import OfSkill, form_of, lingers
 from bt_runtime.types import Json, Knowing, Observation
 
 if TYPE_CHECKING:
@@ -51,8 +50,9 @@ class TapedActivity(Wrapping):
         self.number = tape.next_number()
         self.inner = Pending()
         self.dead = tape.broken
-        self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
-        self.lingers, self.in_thread = lingers(target), in_thread(target)
+        form = form_of(target)
+        self.wakes = form is not OfSkill and bool(form.wakes)  # a run that is made again takes what was recorded
+        self.lingers, self.in_thread = lingers(target), form.in_thread
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
         self.lasting = world is None or world.lasting  # do its effects outlive this process
@@ -348,15 +348,6 @@ def _kept(done: EndedAnswer) -> dict[str, Json]:
 def _ended_as(body: dict[str, Json]) -> EndedAnswer:
     status, value, feedback = result_of(body)
     return EndedAnswer(Status[status], value, feedback)
-
-
-def wakes(target: object) -> bool:
-    """True when an action of this target reports its end by itself, so that it need not be polled."""
-    return isinstance(target, TapedWorld) or not (hasattr(target, "poll") or inspect.isgeneratorfunction(target))
-
-
-def in_thread(target: object) -> bool:
-    return isinstance(target, TapedWorld) or (callable(target) and wakes(target) and not lingers(target))
 
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:

@@ -28,7 +28,7 @@ from bt_runtime.tree.nodes.instant import InstantNode
 from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Required, lock
 from bt_runtime.tree.nodes.skill import SkillNode, acting
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.state import StateForm, TreeShape, declared, put_apart, values_of
+from bt_runtime.tree.state import StateForm, TreeShape, declared, put, values_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -302,8 +302,8 @@ def _put_back(recorder: Recorded, shape: TreeShape, at: StatePlaces, body: dict[
             instant.behind.at(recorder).goes_on(kept)
     for (node, form), row in zip(shape.ours, body["nodes"], strict=True):
         names = _names(node, form, row[0] == {TAG: "status", "v": "RUNNING"})
-        vars(node).update(zip(names, [full_form(value, at) for value in row], strict=True))
-        put_apart(node, tuple(name for name in form.properties if name in names))
+        for name, kept in zip(names, row, strict=True):
+            put(node, name, full_form(kept, at))
     crash_count, engine._crashes_seen, crashes = body["crashes"]
     context.crash_count = crash_count
     context.crashes.clear()

@@ -22,7 +22,7 @@ class Board(Protocol):
     """The part of a blackboard that this module uses."""
 
     def get(self, key: str, /) -> Json: ...
-    def set(self, key: str, value: Json, /) -> None: ...
+    def __setitem__(self, key: str, value: Json, /) -> None: ...
 
 
 class Sighting(NamedTuple):
@@ -121,14 +121,14 @@ class WorkingMemory:
 
     def __init__(self, board: Board, *, on: bool = True, noticer: Noticer = read) -> None:
         self._board, self._noticer, self.on = board, noticer, on
-        board.set(KEY, Known())
+        board[KEY] = Known()
 
     def snapshot(self) -> Known:
         known: Known = self._board.get(KEY)
         return known
 
     def restore(self, known: Known) -> None:
-        self._board.set(KEY, known)
+        self._board[KEY] = known
 
     def observe(self, action: str, text: str, *, by: str = "") -> None:
         """Notes the facts of an observation: an agent did `action` and read `text`."""

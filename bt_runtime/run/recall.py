@@ -9,7 +9,7 @@ from bt_runtime.agents.services import Remembering
 from bt_runtime.memory.notice import Noticing
 from bt_runtime.memory.observation import read
 from bt_runtime.memory.working import WorkingMemory
-from bt_runtime.types import Json, Observation
+from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
     from bt_runtime.memory.notice import Here, Notice, Thing
@@ -32,35 +32,8 @@ def noticer_of(context: Context) -> Noticer:
 def working_memory(context: Context, shared: bool = False) -> Remembering:
     """Returns a working memory and its actor. `shared`: it is stored on the run's blackboard, else it is an episode's
     own."""
-    board = _Board(context) if shared else _Notes()
-    working = WorkingMemory(board, noticer=noticer_of(context))
+    working = WorkingMemory(context.blackboard.root if shared else {}, noticer=noticer_of(context))
     return Remembering(working, Recaller(working))
-
-
-class _Notes:
-    """A separate board for an episode's working memory."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Json] = {}
-
-    def get(self, key: str) -> Json:
-        return self.kept.get(key)
-
-    def set(self, key: str, value: Json) -> None:
-        self.kept[key] = value
-
-
-class _Board:
-    """The run's blackboard with the methods that working memory needs."""
-
-    def __init__(self, context: Context) -> None:
-        self.scope = context.blackboard.root
-
-    def get(self, key: str) -> Json:
-        return self.scope.get(key)
-
-    def set(self, key: str, value: Json) -> None:
-        self.scope[key] = value
 
 
 class Recaller:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from types import CodeType, FrameType
 
@@ -22,7 +22,7 @@ _LEAVING: CodeType = type(_example()).__aexit__.__code__  # the code of every `@
 
 def cleaning_up(work: object) -> bool:
     """True when the coroutine, or one that it awaits, is inside a `finally`; False when its source cannot be read."""
-    return any(_in_finally(frame) for frame in _frames(work))
+    return any(first <= frame.f_lineno <= last for frame in _frames(work) for first, last in _finallies(frame.f_code))
 
 
 def _frames(work: object) -> Iterator[FrameType]:
@@ -33,18 +33,10 @@ def _frames(work: object) -> Iterator[FrameType]:
             return
         yield frame
         if frame.f_code is _LEAVING:
-            work = _generator_of(frame.f_locals.get("self"))
+            work = getattr(frame.f_locals.get("self"), "gen", None)  # the generator of the context manager
             continue
         awaits = (getattr(work, name, None) for name in ("cr_await", "ag_await", "gi_yieldfrom"))
         work = next((each for each in awaits if each is not None), None)
-
-
-def _generator_of(manager: AbstractAsyncContextManager[object] | None) -> object:
-    return getattr(manager, "gen", None)
-
-
-def _in_finally(frame: FrameType) -> bool:
-    return any(first <= frame.f_lineno <= last for first, last in _finallies(frame.f_code))
 
 
 @lru_cache(512)

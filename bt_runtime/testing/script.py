@@ -14,8 +14,6 @@ from bt_runtime.tree.node import FAILURE, RUNNING, Status
 class Scripted(Skill):
     """A skill that follows a script for one node."""
 
-    STATE = ("left", "act", "script", "result", "feedback")
-
     def __init__(self, script: Script) -> None:
         self.script = script
         self.left = 0

@@ -84,15 +84,8 @@ class Shape:
         return done
 
     def _make(self, change: Request) -> None:
-        match change.how:
-            case "insert":
-                self._insert(change)
-            case "replace":
-                self._replace(change)
-            case "remove":
-                self._remove(change)
-            case "grow":
-                self._grow(change)
+        make = {"insert": self._insert, "replace": self._replace, "remove": self._remove, "grow": self._grow}
+        make[change.how](change)
 
     def _insert(self, change: Request) -> None:
         parent = unguarded(self.find(change.path))

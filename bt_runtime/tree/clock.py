@@ -177,5 +177,5 @@ def of_the_machine(clock: object) -> bool:
 
 
 def steady(clock: Any) -> RunClock:
-    """True for a clock that never jumps back, as the machine's own."""
+    """Returns the clock, wrapped unless it never jumps back anyhow, as the machine's own."""
     return clock if isinstance(clock, Monotonic | Steady) else Steady(clock)

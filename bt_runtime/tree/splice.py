@@ -84,11 +84,8 @@ def remove(parent: Behaviour, old: Behaviour) -> None:
 
 def _resumes_at(parent: Behaviour, child: Behaviour) -> bool:
     """True for the child at which a sequence or selector of py_trees would resume."""
-    return parent.status is RUNNING and getattr(parent, "current_child", None) is child and not _together(parent)
-
-
-def _together(parent: Behaviour) -> bool:
-    return isinstance(parent, composites.Parallel) or not getattr(parent, "memory", True)
+    in_turn = not isinstance(parent, composites.Parallel) and getattr(parent, "memory", True)
+    return in_turn and parent.status is RUNNING and getattr(parent, "current_child", None) is child
 
 
 def _optional(parent: Parent, child: Behaviour) -> bool:

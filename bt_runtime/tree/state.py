@@ -2,7 +2,7 @@
 
 Each class of nodes declares `STATE`, what outlasts a round; `ROUND`, what each start sets anew; `CACHES`, what a tick
 may change and what holds in every state. Among the names of `STATE` and `ROUND`, `TIMES` are moments of the run's
-clock, `STAMPS` those of the entry `updated`. Activities, skills and services declare `STATE`.
+clock, `STAMPS` those of the entry `updated`. Activities and what services keep declare `STATE`.
 
 A journal keeps what is declared (`journal/state.py`), and a proof puts it back before each tick that it tries."""
 
@@ -36,20 +36,18 @@ def values_of(value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple([getattr(value, name, MISSING) for name in names])
 
 
-def put_apart(found: object, properties: tuple[str, ...]) -> None:
-    """Sets properties by their setters, and removes attributes that the object had not got."""
-    own = vars(found)
-    for name in properties:
-        setattr(found, name, own.pop(name))
-    for name in [name for name, value in own.items() if value is MISSING]:
-        del own[name]
+def put(found: object, name: str, value: Any) -> None:
+    """Gives an object this attribute again; MISSING: takes it away."""
+    if value is MISSING:
+        vars(found).pop(name, None)
+    else:
+        setattr(found, name, value)
 
 
 class StateForm(NamedTuple):
     """What is taken of the nodes of one class: the names in the order of the row, those of a round last."""
 
     names: tuple[str, ...]
-    properties: tuple[str, ...]  # names that only `setattr` can set
     round: int  # index of the first name that each start sets anew
 
 
@@ -58,8 +56,7 @@ def form_of(cls: type) -> StateForm:
     lasting = declared(cls, "STATE")
     ofround = tuple(name for name in declared(cls, "ROUND") if name not in lasting)
     names = (*_FIRST, *(n for n in lasting if n not in _FIRST), *ofround)
-    properties = tuple(name for name in names if isinstance(getattr(cls, name, None), property))
-    return StateForm(names, properties, len(names) - len(ofround))
+    return StateForm(names, len(names) - len(ofround))
 
 
 class TreeShape:

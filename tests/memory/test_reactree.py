@@ -110,11 +110,6 @@ def test_all_released_files_are_accounted_for(remember: Make) -> None:
     assert set(kept) == {e.uid for e in imported.experiences}
 
 
-class Board(dict[str, Any]):
-    def set(self, key: str, value: Any) -> None:
-        self[key] = value
-
-
 @pytest.mark.data
 @data
 def test_our_working_memory_recalls_what_theirs_did() -> None:
@@ -124,7 +119,7 @@ def test_our_working_memory_recalls_what_theirs_did() -> None:
         for e in reactree.read([DATA / name]).experiences:
             if not e.namespace.endswith("/react_wm"):
                 continue
-            memory = WorkingMemory(Board())
+            memory = WorkingMemory({})
             rows = e.text.split("\n")
             memory.observe("", next(row for row in rows if row.startswith("You are in the house")))
             for row, answer in pairwise(rows):

@@ -23,13 +23,8 @@ START = (
 KITCHEN = "You move to the kitchen (1). Looking quickly around the room, you see fridge (1), kitchen table (1)."
 
 
-class Board(dict[str, Any]):
-    def set(self, key: str, value: Any) -> None:
-        self[key] = value
-
-
 def lived(*steps: tuple[str, str]) -> WorkingMemory:
-    memory = WorkingMemory(Board())
+    memory = WorkingMemory({})
     for action, text in steps:
         memory.observe(action, text)
     return memory
@@ -158,7 +153,7 @@ def test_nothing_old_overwrites_anything_new(steps: list[tuple[Any, int]]) -> No
 
 def test_other_facts_are_kept(remember: Callable[..., Any]) -> None:
     """An env declares what it notices; the last word by sequence number stands."""
-    memory = WorkingMemory(Board())
+    memory = WorkingMemory({})
     memory.notice([Fact("lamp 1", "is", "on")], seq=5, by="/2")
     memory.notice([Fact("lamp 1", "is", "off")], seq=4)
     assert memory.fact("lamp 1", "is") == "on"
@@ -172,25 +167,25 @@ def test_an_env_may_read_for_itself() -> None:
     def noticer(action: str, text: str, here: Here, known: Any) -> Any:
         return [Fact("bag", "holds", text)], here
 
-    memory = WorkingMemory(Board(), noticer=noticer)
+    memory = WorkingMemory({}, noticer=noticer)
     memory.observe("inventory", "three sticks")
     assert memory.fact("bag", "holds") == "three sticks"
 
 
 def test_switched_off_it_is_not_there() -> None:
     """For the ablation: no skill is offered, no recall answered, nothing noticed."""
-    memory = WorkingMemory(Board(), on=False)
+    memory = WorkingMemory({}, on=False)
     memory.observe("", KITCHEN)
     memory.notice([Held(APPLE)])
     assert memory.skills(["apple"]) == []
     assert memory.answer("recall location of apple") is None
     assert memory.snapshot() == Known()
-    assert WorkingMemory(Board()).skills(["apple", "cup"]) == ["recall location of apple", "recall location of cup"]
+    assert WorkingMemory({}).skills(["apple", "cup"]) == ["recall location of apple", "recall location of cup"]
 
 
 def test_runs_do_not_share() -> None:
     """A memory begins empty on its board, and goes back to a snapshot."""
-    board = Board()
+    board = {}
     memory = WorkingMemory(board)
     memory.observe("", KITCHEN)
     kept = memory.snapshot()

@@ -29,7 +29,6 @@ STARTED: list[bt.Skill] = []
 class Phased(bt.Skill):
     """Runs for two ticks; fails every third time."""
 
-    STATE = ("phase", "starts")
     phase = starts = 0
 
     def start(self) -> None:

@@ -126,6 +126,7 @@ def _each(attached: Attached, commands: list[str], as_json: bool) -> int:
 
 def _prompt(attached: Attached, as_json: bool) -> int:
     over, answered = threading.Event(), threading.Semaphore(0)
+    attached.socket.settimeout(None)  # a run may have nothing to say for long
 
     def listen() -> None:
         for message in attached.messages():

@@ -60,36 +60,30 @@ class Attached:
             if isinstance(error, ConnectionRefusedError):
                 path.unlink(missing_ok=True)  # the socket of a process that was killed
             raise BtError(f"{path.stem} does not answer: {error.strerror}", "its process may have ended") from error
-        self.rest = b""
-
-    def fileno(self) -> int:
-        return self.socket.fileno()
+        self.lines = self.socket.makefile("rb")
 
     def send(self, name: str, given: dict[str, Any]) -> None:
         self.socket.sendall(json.dumps({**given, "do": name}).encode() + b"\n")
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """Yields the run's messages until it closes the connection, with at most one system call for each."""
-        while True:
-            line, end, rest = self.rest.partition(b"\n")
-            if end:
-                self.rest = rest
+        """Yields the run's messages until it closes the connection."""
+        with suppress(OSError):
+            while line := self.lines.readline(MOST):
+                if not line.endswith(b"\n"):
+                    if len(line) < MOST:
+                        return  # it has gone within a line
+                    raise self._nonsense("a reply that is too large")
                 try:
-                    yield dict(json.loads(line))
+                    found = dict(json.loads(line))
                 except (ValueError, TypeError, RecursionError) as error:
-                    raise BtError(
-                        f"{self.path.stem} sent a reply that is not JSON", "is it a run of bt_runtime?"
-                    ) from error
-                continue
-            if len(self.rest) > MOST:
-                raise BtError(f"{self.path.stem} sent a reply that is too large", "is it a run of bt_runtime?")
-            try:
-                more = self.socket.recv(65_536)
-            except OSError:
-                return
-            if not more:
-                return
-            self.rest += more
+                    raise self._nonsense("a reply that is not JSON") from error
+                yield found
+
+    def _nonsense(self, what: str) -> BtError:
+        return BtError(f"{self.path.stem} sent {what}", "is it a run of bt_runtime?")
 
     def close(self) -> None:
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)  # a thread that reads goes on with the end
+        self.lines.close()
         self.socket.close()

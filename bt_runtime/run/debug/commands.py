@@ -3,7 +3,6 @@ checked."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from bt_runtime.run.debug.debugger import Debugger
 from bt_runtime.run.debug.rule import MOMENTS, RESULTS, Rule
 from bt_runtime.run.debug.source import text_of
 from bt_runtime.run.debug.travel import Travel
+from bt_runtime.tree.describe.gist import worded
 from bt_runtime.tree.node import Node
 from bt_runtime.types import Json
 
@@ -212,15 +212,10 @@ def _why(debugger: Debugger, given: Given) -> Json:
 
 def _printed(debugger: Debugger, given: Given) -> Json:
     entries = debugger.entries(given.get("entry", ""), given.get("path", ""))
-    shown = {name: _shown(value) for name, value in list(entries.items())[:MOST_ENTRIES]}
+    shown = {name: worded(codec.plain(value), MOST_SHOWN) for name, value in list(entries.items())[:MOST_ENTRIES]}
     more = [f"… {len(entries) - MOST_ENTRIES} more"] if len(entries) > MOST_ENTRIES else []
     lines = [f"{name} = {value}" for name, value in shown.items()]
     return {"entries": shown, "said": "\n".join([*lines, *more]) or "nothing is written"}
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(codec.plain(value), ensure_ascii=False)
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def status(debugger: Debugger) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Debugger(Gate):
         `by`: the file whose author edited it. That change becomes the tree itself and is not undone."""
         spec = self.check(path, text)  # takes its time: ticks go on
         with self._doing("replace", path=path, text=text, **({"by": by} if by else {})):
-            made = replace(self.engine, self.engine.growth, path, spec, text, self.number + 1, by)
+            made = replace(self.engine, path, spec, text, self.number + 1, by)
             if by:
                 self.context.emit(Line(made.path, "info", f"{path} is replaced: {by} was edited"))
                 return made.path
@@ -180,7 +180,7 @@ class Debugger(Gate):
             said = [force.text() for force in forces]
             for graft in reversed(grafts):
                 self.replaced.remove(graft)
-                said.append(put_back(self.engine, self.engine.growth, graft))
+                said.append(put_back(self.engine, graft))
             self._pass()
             for text in said:
                 self._say("changed", "", f"undone: {text}")

@@ -29,27 +29,28 @@ class Replaced(NamedTuple):
         return f"{self.was} is replaced by edited YAML"
 
 
-def replace(engine: Engine, growth: Growth, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
+def replace(engine: Engine, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
     """Replaces a node at once, completely or not at all."""
     old = engine.find(path)
     if not isinstance(old, Node):
         raise BtError(
             f"{path} was built in Python: the debugger could not restore it afterwards", "replace a node above it"
         )
-    request = Request("replace", path, text=text, name=spec.name or "", why=_why(path, by))
-    _made(engine, growth.stand(request, spec))
+    what = f"{by} was edited: {path} is replaced" if by else f"{path} was replaced by edited YAML"
+    why = Halt("watch" if by else "debugger", what)
+    _made(engine, Request("replace", path, text=text, name=spec.name or "", why=why), spec)
     segment = spec.name or segment_of(old)
     return Replaced(number, path, f"{path.rpartition('/')[0]}/{segment}", old.spec, text)
 
 
-def put_back(engine: Engine, growth: Growth, made: Replaced) -> str:
+def put_back(engine: Engine, made: Replaced) -> str:
     try:
         engine.find(made.path)
     except BtError:  # removed together with a node above it
         return f"{made.text()} (it has gone already)"
     segment = made.was.rpartition("/")[2]
     why = Halt("debugger", f"{made.path}: what stood there is put back")
-    _made(engine, growth.stand(Request("replace", made.path, name=segment, why=why), made.spec))
+    _made(engine, Request("replace", made.path, name=segment, why=why), made.spec)
     return made.text()
 
 
@@ -61,14 +62,9 @@ def checked(growth: Growth, tree: TreeSpec, path: str, text: str) -> NodeSpec:
     return growth.checked(path, text, tree)
 
 
-def _made(engine: Engine, request: Request) -> None:
+def _made(engine: Engine, request: Request, spec: NodeSpec) -> None:
+    engine.growth.stand(request, spec)
     engine.settle()
     if request.poll() is None:
         request.cancel("it was not made")
         raise BtError(f"{request.path} could not be replaced", "try again between two ticks")
-
-
-def _why(path: str, by: str) -> Halt:
-    if by:
-        return Halt("watch", f"{by} was edited: {path} is replaced")
-    return Halt("debugger", f"{path} was replaced by edited YAML")

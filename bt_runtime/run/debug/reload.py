@@ -78,7 +78,8 @@ def _trees(old: TreeSpec, new: TreeSpec, seen: set[tuple[int, int]]) -> Iterator
     if (id(old), id(new)) in seen:
         return
     seen.add((id(old), id(new)))
-    if old.name != new.name or dict(old.ports) != dict(new.ports) or not _same_ports(old, new):
+    order = [([*tree.inputs], [*tree.outputs]) for tree in (old, new)]
+    if old.name != new.name or dict(old.ports) != dict(new.ports) or order[0] != order[1]:
         raise BtError(f"{new.file}: its name, inputs, outputs or blackboard are others now", ANEW)
     one, other = item(old.root, f"/{old.name}"), item(new.root, f"/{new.name}")
     recursive = any(node.again is not None for node in new.root.walk())
@@ -87,10 +88,6 @@ def _trees(old: TreeSpec, new: TreeSpec, seen: set[tuple[int, int]]) -> Iterator
     found = list(_parts(one, other, new, seen))
     parts = [each for each in found if each is not None]
     yield from parts if len(parts) == len(found) else _whole(one, other, new)
-
-
-def _same_ports(old: TreeSpec, new: TreeSpec) -> bool:
-    return [*old.inputs] == [*new.inputs] and [*old.outputs] == [*new.outputs]
 
 
 def _parts(old: Item, new: Item, tree: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[ChangedPart | None]:

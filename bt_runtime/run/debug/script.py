@@ -55,8 +55,6 @@ class Script:
     """The script of a skill, and a record of its starts. `acts` is one act for every start, or a list: one a start,
     with the last one repeated."""
 
-    STATE = ("starts", "cancels", "polls")
-
     def __init__(self, acts: Act | list[Act] = SUCCESS) -> None:
         self.acts: list[Act] = list(acts) if isinstance(acts, list) else [acts]
         self.starts: list[dict[str, Json]] = []  # the parameters of each start
@@ -90,8 +88,6 @@ def entry_of(node: Any, field: Field) -> str:
 
 class Double(Behaviour):
     """Replaces a node; each start follows its script. A mapping is a success that writes the outputs of a skill."""
-
-    STATE = ("left", "result", "script")
 
     def __init__(self, name: str, script: Script, replaced: Any = None) -> None:
         super().__init__(name)

@@ -157,14 +157,10 @@ class Watch:
             watched.monitors = self.promises.monitors_of(self.run)
         return watched.past
 
-    def checks(self, node: Behaviour) -> Iterator[tuple[Watched, Grafts]]:
-        for watched in self.above(node):
-            yield watched, watched.grafts
-
     def review(self, node: Node, graft: NodeSpec, text: str) -> None:
         """Raises Refused for a plan that would break a property, or that is not decided in its time."""
-        for watched, grafts in self.checks(node):
-            for answer in grafts.check(node, graft, self.past(watched)):
+        for watched in self.above(node):
+            for answer in watched.grafts.check(node, graft, self.past(watched)):
                 why, hint = self.verdict(answer, watched.standing, node.path, "a plan")
                 if why:
                     self.run.parts.context.emit(PlanRefused(node.path, ["property"], text))
@@ -178,11 +174,11 @@ class Watch:
         inner = unguarded(place) if change.how == "insert" else place
         if not isinstance(inner, Node) or change.how not in ("insert", "replace"):
             return
-        for watched, grafts in self.checks(inner):
+        for watched in self.above(inner):
             if change.how == "insert":
-                answers = grafts.insertion(inner, change.index, graft, self.past(watched))
+                answers = watched.grafts.insertion(inner, change.index, graft, self.past(watched))
             else:
-                answers = grafts.replacement(inner, graft, self.past(watched))
+                answers = watched.grafts.replacement(inner, graft, self.past(watched))
             for answer in answers:
                 why, hint = self.verdict(answer, watched.standing, change.path, "the change")
                 if why:

@@ -13,7 +13,7 @@ from bt_runtime.events import Counted
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.kinds.kind import NODE_TYPES
 from bt_runtime.language.spec import label
-from bt_runtime.tree.describe.gist import said
+from bt_runtime.tree.describe.gist import cut, said
 from bt_runtime.tree.node import Node
 from bt_runtime.types import Json
 
@@ -75,7 +75,7 @@ def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
         if name in HIDDEN or field is None or field.type in NODE_TYPES or value is None or value == field.default:
             continue
         if field.writes or field.type == "key":
-            found.append([name, _cut(said(value)), []])
+            found.append([name, cut(said(value), MOST_TEXT), []])
             if not field.writes:
                 names[str(value)] = None
             continue
@@ -84,7 +84,7 @@ def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
             read = names_of(inside)
             names.update(dict.fromkeys(read))
             text = said(inside) if field.type == "expression" else _written(inside)
-            found.append([f"{name}.{part}" if part else name, _cut(text), read])
+            found.append([f"{name}.{part}" if part else name, cut(text, MOST_TEXT), read])
     return found[:MOST_FIELDS], list(names)[:MOST_FIELDS]
 
 
@@ -160,14 +160,12 @@ def _ports(tree: TreeSpec | None) -> list[Json]:
     if tree is None:
         return []
     groups = (("in", tree.inputs), ("out", tree.outputs), ("kept", tree.entries))
-    found: list[Json] = [[p.name, p.type, way, _cut(p.about)] for way, ports in groups for p in ports.values()]
+    found: list[Json] = [
+        [p.name, p.type, way, cut(p.about, MOST_TEXT)] for way, ports in groups for p in ports.values()
+    ]
     return found[:MOST_FIELDS]
 
 
 def tests_of(spec: NodeSpec) -> list[str]:
     """Lists the fields that are tests, asked before or while the node runs."""
     return [f.name for f in spec.kind.fields if f.name in spec.values and (f.asks or f.type == "expression")]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"

@@ -37,26 +37,26 @@ def gist(node: Behaviour) -> str:
         return ""
     kind, values = node.spec.kind, node.spec.values
     if kind.name == "set":
-        return _cut(" ".join(str(v) for v in map(said, values.values()) if v))
+        return cut(" ".join(str(v) for v in map(said, values.values()) if v))
     goal = (values.get("with") or {}).get("goal") if kind.name == "tree" else None
     if goal:
-        return _cut(_data(goal))
+        return cut(_data(goal))
     if kind.bare in values and (bare := kind.field(kind.bare or "")) is not None:
-        return _cut(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]))
+        return cut(_data(values[bare.name]) if bare.type in DATA_TYPES else said(values[bare.name]))
     for name in FIRST:
         if values.get(name) not in (None, ""):
-            return _cut(_data(values[name]))
+            return cut(_data(values[name]))
     told = [
         f"{name}: {said(value)}"
         for name, value in values.items()
         if name not in QUIET and (f := kind.field(name)) is not None
         and f.type not in NODE_TYPES and value != f.default and said(value)
     ]  # fmt: skip
-    return _cut(", ".join(told))
+    return cut(", ".join(told))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+def cut(text: str, most: int = MOST) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _data(value: Any) -> str:
@@ -70,7 +70,7 @@ def worded(value: Any, most: int = 80) -> str:
         text = json.dumps(value, ensure_ascii=False, default=repr)
     except (TypeError, ValueError):
         text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut(text, most)
 
 
 def said(value: Any) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import BtError, Run, debugger_of, load
+from bt_runtime.cli.running import attach
 from bt_runtime.events import Tick
 from bt_runtime.run.debug import door as doors
 from bt_runtime.run.debug.client import Attached, attached, door
@@ -247,6 +248,26 @@ def test_piped_commands_are_answered_before_btr_attach_leaves(tmp_path, place):
     runs.communicate(timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count('"done"') == 3
+
+
+def test_a_prompt_stays_while_the_run_has_nothing_to_say(going, monkeypatch, capsys):
+    """The time limit of an answer is none of news."""
+    run, opened = going
+    monkeypatch.setattr("bt_runtime.run.debug.client.PATIENCE", 0.01)
+
+    class Typist:
+        def readline(self) -> str:
+            ticks(run, 20)
+            return ""
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Typist())
+    client = Attached(opened.path)
+    attach._prompt(client, False)
+    client.close()
+    assert "has gone" not in capsys.readouterr().err
 
 
 def test_a_socket_that_a_killed_process_left_is_passed_over(going, place, monkeypatch):
