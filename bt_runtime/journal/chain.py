@@ -10,19 +10,18 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.journal import folder
 from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.journal.opening import fits
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import system
 
 CHAIN = "chain.jsonl"
 FIRST = "0" * 64  # the link before the first one
-LINE = ("run", "sha256", "link")
 
 
 class Sealed(NamedTuple):
@@ -121,34 +120,32 @@ def key_of(path: Path | None) -> bytes:
 
 def _read(text: str, key: bytes) -> tuple[list[Sealed], list[str]]:
     chain: list[Sealed] = []
-    seen: set[str] = set()
     faults: list[str] = []
-    link = FIRST
-    for number, each in _lines(text):
+    seen: set[str] = set()
+    lines = text.splitlines() if not text or text.endswith("\n") else [*text.splitlines(), ""]  # the last one was cut
+    for number, line in enumerate(lines, 1):
+        each, link = _sealed(line), chain[-1].link if chain else FIRST
         if each is None:
             faults.append(f"line {number} of {CHAIN} cannot be read")
-        elif not hmac.compare_digest(_link(link, each.run, each.sha256, key), each.link):
+            continue
+        if not hmac.compare_digest(_link(link, each.run, each.sha256, key), each.link):
             faults.append(f"line {number} of {CHAIN} ({each.run}) does not follow the one before, or has another key")
         elif each.run in seen:
             faults.append(f"line {number} of {CHAIN} names {each.run} another time")
-        if each is not None:
-            chain.append(each)
-            seen.add(each.run)
-            link = each.link
+        chain.append(each)
+        seen.add(each.run)
     return chain, faults
 
 
-def _lines(text: str) -> Iterator[tuple[int, Sealed | None]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            found = json.loads(line)
-            fits = isinstance(found, dict) and {*found} == {*LINE} and all(isinstance(v, str) for v in found.values())
-        except (ValueError, RecursionError):
-            fits = False
-        named = fits and found["run"] == Path(found["run"]).name and found["link"].isascii()
-        yield number, Sealed(**found) if named else None
-    if text and not text.endswith("\n"):
-        yield len(text.splitlines()) + 1, None  # the last line was cut
+def _sealed(line: str) -> Sealed | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not fits(found, dict.fromkeys(Sealed._fields, str)) or len(found) > len(Sealed._fields):
+        return None
+    each = Sealed(**found)
+    return each if each.run == Path(each.run).name and each.link.isascii() else None
 
 
 def _written(path: Path) -> bool:

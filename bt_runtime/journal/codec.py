@@ -102,15 +102,12 @@ def full(value: Json) -> Any:
         return frozenset(_key(full(v)) for v in found)
     if tag == "dict":
         return {_key(full(k)): full(v) for k, v in found}
-    if tag == "float":
-        return float(found)
-    if tag == "int":
-        return int(found, 16)
-    if tag == "status":
-        return Status[found]
-    if tag == "bytes":
-        return base64.b64decode(found)
-    return Opaque(str(found))
+    return _ONE[tag](found) if tag in _ONE else Opaque(str(found))
+
+
+_ONE: dict[str, Callable[[Any], Any]] = {
+    "float": float, "int": lambda found: int(found, 16), "status": Status.__getitem__, "bytes": base64.b64decode,
+}  # fmt: skip
 
 
 def _key(key: object) -> object:

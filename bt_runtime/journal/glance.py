@@ -184,13 +184,13 @@ class Glance:
             self.said = _short(said.get(self.at, ""))
 
     def _judge(self, live: bool, end: End) -> None:
-        broken = outage.marked(self.path) if not live else None
+        mark = outage.read(self.path) if not live else outage.OutageMark()
         self.why = ""
         if live:
             self.state = RUNNING
-        elif broken is not None:
-            self.state, self.why = BROKEN, _short(str(broken))
-        elif missing := outage.missing(self.path, end.events):
+        elif mark.failure is not None:
+            self.state, self.why = BROKEN, _short(str(mark.failure))
+        elif missing := mark.missing(end.events):
             self.state, self.why = DAMAGED, missing
         elif self._result in ("SUCCESS", "FAILURE"):
             self.state = self._result

@@ -193,14 +193,12 @@ def common(a: str, b: str) -> int:
 class Whole(Mapping[int, str]):
     """Maps numbers to texts, each built on demand, because long texts may share pieces."""
 
-    def __init__(self, pieces: Iterable[TextPiece] = ()) -> None:
+    def __init__(self) -> None:
         self.pieces: dict[int, TextPiece] = {}
         self.lengths: dict[int, int] = {}
         self.depths: dict[int, int] = {0: 0}
         self._near: OrderedDict[int, str] = OrderedDict()
         self._kept = 0
-        for piece in pieces:
-            self.add(piece)
 
     def add(self, piece: TextPiece, longest: float = float("inf"), deepest: float = float("inf")) -> bool:
         """Adds a piece; returns False when it is invalid or refers to a missing one."""

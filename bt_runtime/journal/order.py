@@ -14,6 +14,7 @@ ASKED = frozenset(_ASKED.split())
 OUTSIDE = frozenset({"write", "change", "halt", "late", "debug", "forked"})  # acts of others between two ticks
 TAPED = ASKED | OUTSIDE
 DONE_TO_IT = frozenset({"write", "unset", "change", "halt"})  # acts of others than nodes on a run, also within a tick
+BY_OTHERS = OUTSIDE | DONE_TO_IT
 STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
 
 
@@ -38,7 +39,7 @@ def is_taped(event: Event) -> bool:
 
 
 def is_outside(event: Event, inside: Mapping[int, Inside]) -> bool:
-    return (event.kind in OUTSIDE or event.kind in DONE_TO_IT) and event.seq not in inside
+    return event.kind in BY_OTHERS and event.seq not in inside
 
 
 def places(taped: Iterable[Event], notes: Iterable[Event]) -> dict[int, Inside]:
@@ -54,12 +55,12 @@ def places(taped: Iterable[Event], notes: Iterable[Event]) -> dict[int, Inside]:
     return found
 
 
-def in_order(events: Iterable[Event]) -> list[Event]:
+def in_order(events: Iterable[Event], inside: Mapping[int, Inside]) -> list[Event]:
     """Orders events by their time of effect: another thread's write may have been noted late."""
     keyed, latest = [], 0
     for event in events:
         body = json.loads(event.body) if event.kind in DONE_TO_IT else {}
         latest = int(body.get("order", latest))
-        outside = (event.kind in OUTSIDE or event.kind in DONE_TO_IT) and "inside" not in body
+        outside = is_outside(event, inside)
         keyed.append(((event.tick, outside, latest if outside else 0), event))
     return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]

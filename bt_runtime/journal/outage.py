@@ -107,6 +107,10 @@ class OutageMark(NamedTuple):
     failure: WriteFailure | None = None
     events: int = 0  # 0: nobody knows
 
+    def missing(self, events: int) -> str:
+        """Why rows must be missing after so many; "" when none is for which an action has waited."""
+        return f"its end is missing: {events:,} of {self.events:,} events are there" if self.events > events else ""
+
 
 class FailureMarker:
     """The writing side."""
@@ -193,12 +197,6 @@ def marker_of(journal: Path) -> Path:
 def marked(journal: Path) -> WriteFailure | None:
     """Reads the marker of a journal; None when no failure was marked."""
     return read(journal).failure
-
-
-def missing(journal: Path, events: int) -> str:
-    """Why rows must be missing after so many; "" when none is for which an action has waited."""
-    newest = read(journal).events
-    return f"its end is missing: {events:,} of {newest:,} events are there" if newest > events else ""
 
 
 def read(journal: Path) -> OutageMark:

@@ -168,25 +168,20 @@ class Recording:
             if self.begins is not None:
                 self.sum = self.begins.sum
             self._add(connection)
-            missing = self._missing() if not self.damage and not self._live else ""
+            mark = outage.read(self.path)
+            missing = self._missing(mark) if not self.damage and not self._live else ""
             if missing:
                 self.damage, self.torn = missing, True
             if self.torn:
-                newest = outage.read(self.path).events
-                self.behind = behind(connection, self.events, newest or (0 if missing else self.end.events))
+                self.behind = behind(connection, self.events, mark.events or (0 if missing else self.end.events))
 
-    def _missing(self) -> str:
+    def _missing(self, mark: outage.OutageMark) -> str:
         """Why rows are missing at the end, though those that are there fit together; "" when they are not."""
-        if missing := outage.missing(self.path, self.count):
-            return missing
-        if self.end.open and not Path(f"{self.path}-wal").exists() and not self._broke_off():
+        broken = mark.failure  # writing failed early: the journal is complete up to the tick that the mark names
+        broke_off = broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
+        if self.end.open and not broke_off and not mark.missing(self.count) and not Path(f"{self.path}-wal").exists():
             return f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
-        return ""
-
-    def _broke_off(self) -> bool:
-        """True when writing failed early and the journal is complete up to the tick that the failure marker names."""
-        broken = outage.marked(self.path)
-        return broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
+        return mark.missing(self.count)
 
     def more(self) -> tuple[list[Event], list[TickRow]]:
         """Reads the rows that a live run has written since the last call."""

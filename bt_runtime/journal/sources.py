@@ -3,6 +3,7 @@ Python code, the services and the versions, each identified."""
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -84,10 +85,10 @@ def _sha256(data: bytes) -> Any:
     raise BtError("this Python has no SHA-256", "install one that has")
 
 
-def lay_out(files: Iterable[Mapping[str, str]], folder: Path, policies: str = "") -> None:
+def lay_out(files: Iterable[Mapping[str, str]], folder: Path, policies: Json = None) -> None:
     """Writes the recorded trees and manifests to a project folder, without Python. Of the settings only the
     policies are written, in JSON."""
-    settings = f"policies: {policies}\n" if policies else ""
+    settings = f"policies: {json.dumps(policies)}\n" if policies else ""
     (folder / project.PROJECT_FILE).write_text(LAID_OUT + settings, encoding="utf-8")
     for file in files:
         place = PurePosixPath(file["place"])
@@ -215,8 +216,3 @@ def versions() -> dict[str, str]:
     return {
         "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform
     }  # fmt: skip
-
-
-def unchanged(files: Iterable[Mapping[str, str]]) -> bool:
-    """True when every file is still at its place with the recorded text."""
-    return next(changed_files(files), None) is None

@@ -14,6 +14,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from bt_runtime.events import Crash
+from bt_runtime.journal import codec
 from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.order import STATE
 from bt_runtime.journal.state_values import TAG, StatePlaces, Unkeepable, full_form, kept_form
@@ -205,7 +206,7 @@ class StateKeeper:
                 self.next = writer.noted + BYTES // TIMES
                 return
             writer.event(engine.count, STATE, lambda: body)
-        self.next = writer.noted + max(BYTES, TIMES * _size(body))
+        self.next = writer.noted + max(BYTES, TIMES * len(codec.text(body)))
 
     def _state(self, tick: Tick) -> dict[str, Json]:
         run, at = self.run, self.at
@@ -254,15 +255,6 @@ def _instant(taped: TapedInstant | None) -> Json:
     if taped is None:
         return {}
     return {"number": taped.number, **({"value": taped.kept} if taped.has_answered else {})}
-
-
-def _size(body: Json) -> int:
-    """Returns how long a body is as text, roughly."""
-    if isinstance(body, dict):
-        return sum(len(name) + 4 + _size(each) for name, each in body.items())
-    if isinstance(body, list):
-        return 2 + sum(map(_size, body))
-    return len(body) + 3 if isinstance(body, str) else 8
 
 
 # Putting back ----------------------------------------------------------------------------------

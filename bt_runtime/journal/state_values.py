@@ -18,14 +18,11 @@ from bt_runtime.tree.state import MISSING
 from bt_runtime.types import Json, Observation
 
 TAG = "~"
-_TUPLES: dict[str, Callable[[Any], Any]] = {
-    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "counter": lambda pairs: Counter(dict(pairs)),
-    "answer": lambda of: EndedAnswer(*of), "news": lambda of: News(*of), "observation": lambda of: Observation(*of),
+_CLASSES: dict[str, Any] = {
+    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "answer": EndedAnswer, "news": News,
+    "observation": Observation,
 }  # fmt: skip
-_NAMES: dict[type, str] = {
-    tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque", EndedAnswer: "answer", News: "news",
-    Observation: "observation",
-}  # fmt: skip
+_NAMES: dict[type, str] = {cls: name for name, cls in _CLASSES.items()}
 _PLAIN = frozenset({type(None), bool, str})
 _LARGEST = 2**63
 
@@ -54,12 +51,11 @@ def kept_form(value: Any, at: StatePlaces) -> Json:
         return {TAG: "status", "v": value.name}
     if cls is list:
         return [kept_form(each, at) for each in value]
-    if cls is dict:
-        if TAG not in value and all(name.__class__ is str for name in value):
+    if cls is dict or cls is Counter:
+        if cls is dict and TAG not in value and all(name.__class__ is str for name in value):
             return {name: kept_form(each, at) for name, each in value.items()}
-        return {TAG: "dict", "v": [[kept_form(name, at), kept_form(each, at)] for name, each in value.items()]}
-    if cls is Counter:
-        return {TAG: "counter", "v": [[kept_form(name, at), count] for name, count in value.items()]}
+        pairs = [[kept_form(name, at), kept_form(each, at)] for name, each in value.items()]
+        return {TAG: "dict" if cls is dict else "counter", "v": pairs}
     if (name := _NAMES.get(cls)) is not None:
         return {TAG: name, "v": [kept_form(each, at) for each in value]}
     if value is MISSING:
@@ -78,10 +74,11 @@ def full_form(value: Json, at: StatePlaces) -> Any:
         return value
     if (tag := value.get(TAG)) is None:
         return {name: full_form(each, at) for name, each in value.items()}
-    if tag in _TUPLES:
-        return _TUPLES[tag](full_form(each, at) for each in value["v"])
-    if tag == "dict":
-        return {full_form(name, at): full_form(each, at) for name, each in value["v"]}
+    if (cls := _CLASSES.get(tag)) is not None:
+        return getattr(cls, "_make", cls)(full_form(each, at) for each in value["v"])
+    if tag in ("dict", "counter"):
+        found = {full_form(name, at): full_form(each, at) for name, each in value["v"]}
+        return found if tag == "dict" else Counter(found)
     return _ONE[tag](value.get("v"), at)
 
 

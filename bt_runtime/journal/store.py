@@ -51,10 +51,8 @@ class RowBatch:
     def __init__(
         self, events: Iterable[Event] = (), texts: Iterable[TextPiece] = (),
         ticks: Iterable[tuple[int, float, str]] = (), nodes: Iterable[NodeRow] = (),
-        head: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.events, self.texts, self.ticks, self.nodes = list(events), list(texts), list(ticks), list(nodes)
-        self.head = dict(head or {})
         self.tickets: list[Ticket] = []
         self.durable = False
         self.tick = 0
@@ -62,11 +60,11 @@ class RowBatch:
 
     @property
     def any(self) -> bool:
-        return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
+        return bool(self.events or self.texts or self.ticks or self.nodes)
 
     def forget(self) -> None:
         """Drops the rows, which will never be written."""
-        for rows in (self.events, self.texts, self.ticks, self.nodes, self.head):
+        for rows in (self.events, self.texts, self.ticks, self.nodes):
             rows.clear()
 
 
@@ -212,8 +210,6 @@ class JournalStore:
 
     def _insert(self, batch: RowBatch) -> None:
         many, end = self.connection.executemany, self.end
-        if batch.head:
-            many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
         if batch.texts:
             many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, checksum(p)) for p in batch.texts])
         nodes = [row for row in batch.nodes if row.number > end.nodes]  # a run that is made again numbers them again

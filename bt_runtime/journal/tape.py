@@ -64,7 +64,7 @@ class Tape:
         taped = [e for e in events if is_taped(e) and not _known(e, recording)]
         notes = [e for e in events if not is_taped(e) and e.kind not in STANDING and e.kind != STATE]
         self.inside = places(taped, notes)  # number of an event → where it stands within its tick
-        self.events = deque(in_order(taped))
+        self.events = deque(in_order(taped, self.inside))
         self.told = Counter((e.tick, e.kind) for e in notes)  # written already
         self.writes = deque(e for e in notes if e.kind == WRITES)
         self.noted = (0, 0)  # a tick, and how many of its notes were made again

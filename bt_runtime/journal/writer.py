@@ -116,10 +116,6 @@ class Writer:
         self._note(len(rows) * _ROW, Writer._nodes, rows)
         self.stirred = True
 
-    def head(self, name: str, value: Json) -> None:
-        self._note(0, Writer._head, name, codec.text(value))
-        self.stirred = True
-
     def _note(self, size: int, write: Callable[..., None], *entry: object) -> None:
         """Puts an entry into the queue. Nothing may follow a gap: when more waits than is kept, it is the last one."""
         if self.noted - self.taken > WAITING:
@@ -419,9 +415,6 @@ class Writer:
         self.following.nodes(rows)
         if not self.is_shut:
             made.nodes += rows
-
-    def _head(self, made: RowBatch, name: str, value: str) -> None:
-        made.head[name] = value
 
     def _ticket(self, made: RowBatch, ticket: Ticket) -> None:
         made.tickets.append(ticket)

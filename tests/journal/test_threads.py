@@ -80,7 +80,7 @@ def test_what_was_noted_late_is_put_where_it_took_effect():
 
     noted = [event(1, 1, "ask"), event(2, 2, "clock"), event(3, 1, "write", 9), event(4, 1, "write", 8)]
     noted.append(event(5, 2, "done"))
-    assert [e.seq for e in in_order(noted)] == [1, 4, 3, 2, 5]
+    assert [e.seq for e in in_order(noted, {})] == [1, 4, 3, 2, 5]
 
 
 def test_who_notes_faster_than_the_disk_writes_keeps_nobody_waiting(runs):

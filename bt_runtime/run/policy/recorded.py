@@ -3,11 +3,11 @@ Those of trees and manifests stand in their recorded texts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.journal import parts
+from bt_runtime.journal.opening import shaped
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.language.policies.label import LABELS, Labels
 from bt_runtime.language.policies.policy import Policies, Policy, Rule
@@ -17,11 +17,10 @@ from bt_runtime.types import Json, JsonValue
 class PoliciesPart(parts.JournalPart):
     def kept(self, run: Recordable, given: Given) -> parts.Kept:
         own = tuple(each for each in run.tree.spec.policies if each.origin == "project")
-        return parts.Kept({"policies": json.dumps(as_data(own))}) if own else parts.Kept()
+        return parts.Kept({"policies": as_data(own)}) if own else parts.Kept()
 
     def check(self, head: Mapping[str, Json]) -> None:
-        if not isinstance(head.get("policies", ""), str):
-            raise ValueError("policies")
+        shaped(head, {"policies?": dict})
 
 
 POLICIES = PoliciesPart()

@@ -10,7 +10,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -108,19 +108,14 @@ def fork(
             "see what its model would do: --dry; or put the outside back yourself, and say so: --anyway",
         )
     path = written(recording, when, edits, runs or recording.path.parent)
-    try:
-        changed = changed or edits.model is not None or edits.memory is not None
-        offer = Offer(edits.model, edits.memory, world, services or {}, tuple(skills), clock, changed=changed)
+    changed = changed or edits.model is not None or edits.memory is not None
+    offer = Offer(edits.model, edits.memory, world, services or {}, tuple(skills), clock, changed=changed)
+    with ExitStack() as undo:
+        undo.callback(folder.remove, path)
         run = resume_with(path, offer)
-    except BaseException:
-        folder.remove(path)
-        raise
-    try:
+        undo.push(run)
         _edit(run, edits)
-    except BaseException as error:
-        run.__exit__(type(error), error, error.__traceback__)
-        folder.remove(path)
-        raise
+        undo.pop_all()
     return run
 
 

@@ -35,11 +35,6 @@ class Past(Closing):
     def tick(self) -> int:
         return self.remade.count
 
-    def _begin(self) -> None:
-        self.debugger: Debugger = debugger_of(self.remade.run)
-        self.debugger.look()
-        self.debugger.of_past = True
-
     def to(self, tick: int) -> None:
         """Shows another tick. Going back makes the run again, from the latest state in the journal before that tick."""
         if tick < self.tick:
@@ -64,7 +59,9 @@ class Past(Closing):
         try:
             self.remade = Remade(self.journal, near)
             try:
-                self._begin()
+                self.debugger: Debugger = debugger_of(self.remade.run)
+                self.debugger.look()
+                self.debugger.of_past = True
                 self._go(self.recording.last_tick if tick is None else tick)
             except BaseException as error:
                 self.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,22 +32,12 @@ def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
     head = recording.head
     with tempfile.TemporaryDirectory(prefix="bt-journal-") as made:
         folder = Path(made)
-        sources.lay_out(head["files"], folder, plain_policies(head.get("policies")))
+        sources.lay_out(head["files"], folder, head.get("policies"))
         root = next((f["place"] for f in head["files"] if f["origin"] == head["root"]), TEXT)
         if root == TEXT:
             (folder / TEXT).parent.mkdir(parents=True, exist_ok=True)
             (folder / TEXT).write_text(head["text"], encoding="utf-8")
         yield folder, folder / root
-
-
-def plain_policies(kept: object) -> str:
-    """The recorded policies of the project as JSON of one line; nothing else of a project file gets through."""
-    if not kept:
-        return ""
-    try:
-        return json.dumps(json.loads(str(kept)))
-    except ValueError:
-        raise BtError("the journal's policies cannot be read", "it is damaged") from None
 
 
 @contextmanager

@@ -45,33 +45,25 @@ class Lack(NamedTuple):
     final: bool = False  # nothing can go on, even with `changed`
 
 
-def refit(recording: Recording, offer: Offer) -> dict[str, Any]:
-    """`model` and `memory` for the run; raises before anything is opened when they are not what the run had."""
+def refit(recording: Recording, offer: Offer, over: bool = False) -> dict[str, Any]:
+    """`model` and `memory` for the run; raises before anything is opened when they are not what the run had.
+
+    `over`: the run has ended, and asks no model."""
     head = recording.head
     had: dict[str, Any] = head.get("given") or {}
-    roles, lacks = _models(head, had.get("models") or {}, offer.model)
-    lacks += _memory(had.get("memory"), offer.memory)
-    lacks += _around(head, had, offer)
-    lacks += map(Lack, sources.changed_code(had.get("code") or ()))
-    lacks += map(Lack, sources.changed_files(head["files"]))
-    refuse(recording.name, lacks, offer.changed)
-    return {"model": roles or None, "memory": memory_of(had, offer.memory)}
-
-
-def refit_memory(recording: Recording, offer: Offer) -> dict[str, Any]:
-    """The same for a run that has ended, which asks no model."""
-    had: dict[str, Any] = recording.head.get("given") or {}
-    refuse(recording.name, list(_memory(had.get("memory"), offer.memory)), offer.changed)
-    return {"memory": memory_of(had, offer.memory)}
-
-
-def refuse(name: str, lacks: list[Lack], changed: bool) -> None:
-    lacks = sorted((k for k in lacks if k.final or not changed), key=lambda lack: not lack.final)
+    was: Mapping[str, Any] | None = had.get("memory")
+    roles, lacks = _models(head, had.get("models") or {}, offer.model) if not over else ({}, [])
+    lacks += _memory(was, offer.memory)
+    if not over:
+        lacks += _around(head, had, offer)
+        lacks += map(Lack, (*sources.changed_code(had.get("code") or ()), *sources.changed_files(head["files"])))
+    lacks = sorted((lack for lack in lacks if lack.final or not offer.changed), key=lambda lack: not lack.final)
     if lacks:
         said = "; ".join(lack.what for lack in lacks)
         raise CannotResume(
-            f"{name} cannot be resumed with the model or world of its first part: {said}", lacks[0].way_out
+            f"{recording.name} cannot be resumed with the model or world of its first part: {said}", lacks[0].way_out
         )
+    return {"model": roles or None, "memory": offer.memory if offer.memory is not None else (was or {}).get("name")}
 
 
 def offered(recording: Recording, part: str, name: str) -> None:
@@ -82,10 +74,6 @@ def offered(recording: Recording, part: str, name: str) -> None:
         raise BtError(f"there is no memory {name}", "name a file that is there")
     if part == "model" and models.identified(name).get("digest") == "":
         raise BtError(f"there is no model {name}", "name a file that is there")
-
-
-def memory_of(had: Mapping[str, Any], given: Any) -> Any:
-    return given if given is not None else (had.get("memory") or {}).get("name")
 
 
 def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tuple[dict[str, Any], list[Lack]]:

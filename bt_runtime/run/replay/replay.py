@@ -93,12 +93,10 @@ def replay(
     journal: Path | str,
     until: int | None = None,
     see: Callable[[Any, Tick], None] = lambda run, tick: None,
-    begun: Callable[[Any], None] = lambda run: None,
 ) -> Replayed:
-    """Replays a journal. `see` is called after each tick with the run and the tick, `begun` with the run before the
-    first tick. Raises BtError where not even the first tick is whole: nothing was compared, so nothing is the same."""
+    """Replays a journal. `see` is called after each tick with the run and the tick. Raises BtError where not even the
+    first tick is whole: nothing was compared, so nothing is the same."""
     with Remade(journal) as again:
-        begun(again.run)
         recording, done = again.recording, 0
         last = recording.last_tick if until is None else min(until, recording.last_tick)
         try:

@@ -25,7 +25,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import debugging
 from bt_runtime.run.debug.redo import resumed
 from bt_runtime.run.replay import rebuild
-from bt_runtime.run.replay.refit import CannotResume, Offer, refit, refit_memory
+from bt_runtime.run.replay.refit import CannotResume, Offer, refit
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.types import Verdict
@@ -80,7 +80,7 @@ def _resumed(recording: Recording, offer: Offer, lock: Lock) -> Run:
     path, around, over = recording.path, RecordedWorld(recording.head), bool(recording.result)
     _possible(recording, around)
     unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
-    kit = refit_memory(recording, offer) if over else refit(recording, offer)
+    kit = refit(recording, offer, over)
     recorder = Recorder(path, recording, offer.limits, lock=lock, standing=_rest(recording))
     recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
     try:
@@ -189,7 +189,7 @@ def _tree(recorder: Recorder, recording: Recording, skills: tuple[Any, ...]) -> 
     if head["kinds"] and not skills:
         missing = ", ".join(k["name"] for k in head["kinds"])
         raise CannotResume(f"{recording.name} uses Python skills: {missing}", "give them: resume(run, skills=[…])")
-    if sources.unchanged(head["files"]):
+    if next(sources.changed_files(head["files"]), None) is None:
         return load(head["root"] or head["text"], project=_project(head), skills=skills)
     folder, file = recorder.stack.enter_context(rebuild.laid_out(recording))
     return load(file, project=folder, skills=skills)
