@@ -55,7 +55,7 @@ class Beside:
         self.trial.run.parts.context.services.scripted_skills = self
         self.began: dict[int, int] = {}
         self.fault = ""
-        self.explorer = shown(Explorer(tree.spec, (PROPERTY,), OPTIONS))
+        self.explorer = shown(Explorer(tree.spec, PROPERTY, OPTIONS))
         self.state = self.explorer.first()
 
     def get(self, name: str) -> type[Skill]:

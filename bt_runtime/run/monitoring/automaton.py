@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.formula import Formula
+from bt_runtime.language.properties.property import LATE, Property
 
 Left = frozenset[Formula]  # formulas that must hold from the next tick on
 NOTHING: Left = frozenset()
@@ -25,6 +27,11 @@ class AutomatonWay(NamedTuple):
 
     def fits(self, bits: int) -> bool:
         return bits & self.yes == self.yes and not bits & self.no
+
+
+def breaking(property: Property) -> Automaton:
+    """Returns the automaton that accepts the runs that break a property."""
+    return Automaton(formula.negated(property.formula), [*property.texts, LATE])
 
 
 class Automaton:

@@ -11,10 +11,9 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.expression.call import show
 from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
-from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsWatch
 from bt_runtime.language.properties.property import LATE, Property
-from bt_runtime.run.monitoring.automaton import Automaton, Left
+from bt_runtime.run.monitoring.automaton import Left, breaking
 from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.run.monitoring.within import Within
 from bt_runtime.tree.describe.gist import kind_of
@@ -117,12 +116,11 @@ class PropertyMonitor:
     def __init__(self, property: Property) -> None:
         self.property = property
         self.atoms = property.atoms
-        texts = [atom.text for atom in self.atoms]
-        self.automaton = Automaton(formula.negated(property.formula), [*texts, LATE])
-        self.late = 1 << len(texts)
+        self.automaton = breaking(property)
+        self.late = self.automaton.bits[LATE]
         self.left: frozenset[Left] = frozenset((self.automaton.start,))
         self.history: list[tuple[frozenset[Left], int]] = []  # (demands before the tick, atoms that held in it)
-        self.clock = Within(1, 2 if len(texts) > 1 else 0, property.seconds or 0.0)  # the deadline of a `within`
+        self.clock = Within(1, 2 if len(self.atoms) > 1 else 0, property.seconds or 0.0)  # the deadline of a `within`
         self.unread = {name for atom in self.atoms for name in atom.entries}  # entries that were never there
         self.unseen = {path for atom in self.atoms for path in atom.paths}  # … and nodes
         self.given: dict[tuple[Behaviour, StartsWatch], bool] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from bt_author.proof.choices import BAD, BREAKS, OK, RUN, Choices
 from bt_author.proof.times import Source
@@ -18,9 +18,6 @@ from bt_runtime.language.spec import NodeSpec
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
-
-if TYPE_CHECKING:
-    from bt_author.proof.explorer import Explorer
 
 NOT = "not "
 STATUS = {RUN: RUNNING, OK: SUCCESS, BAD: FAILURE}
@@ -42,8 +39,9 @@ class Acting:
     feedback = ""
     met = False  # will it bring what it says
 
-    def __init__(self, node: SkillNode, number: int, path: str, explorer: Explorer) -> None:
-        self.node, self.number, self.path, self.source, self.doubt = node, number, path, explorer.source, explorer.doubt
+    def __init__(self, node: SkillNode, number: int, path: str, explorer: Any) -> None:
+        self.node, self.number, self.path, self.doubt = node, number, path, explorer.doubt
+        self.source: Source = explorer.source
         self.name, self.entry = node.spec.kind.name, node.entry
         self.instant = bool(node.entry.instant)
         wired = [(f, node.spec.values[f.name].text.strip()) for f in node.written]

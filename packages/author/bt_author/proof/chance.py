@@ -95,7 +95,7 @@ class Chances:
     def __init__(self, tree: TreeSpec, records: Mapping[str, Record], inputs: Mapping[str, Json] | None = None) -> None:
         self.tree, self.records = tree, records
         given = {name: port.default for name, port in tree.entries.items() if not port.required}
-        self.model = Explorer(tree, (), Options({**given, **(inputs or {})}, sample=True, entries=True))
+        self.model = Explorer(tree, None, Options({**given, **(inputs or {})}, sample=True, entries=True))
         self.skills = self.model.acting()
         named = {node.name for node in self.skills}
         lacking = sorted(named - {name for name, record in records.items() if record.starts})

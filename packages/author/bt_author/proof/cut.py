@@ -3,7 +3,7 @@ nodes that cannot be explored replaced by parts that choose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bt_author.proof import parts
@@ -31,11 +31,12 @@ class Cut:
     """`tests`: what the tree compares its entries with. `read`: the names of entries whose values matter."""
 
     def __init__(
-        self, tree: TreeSpec, properties: Sequence[Property], options: Options, doubt: Callable[[str], None]
+        self, tree: TreeSpec, property: Property | None, options: Options, doubt: Callable[[str], None]
     ) -> None:
         self.tree, self.options, self.doubt = tree, options, doubt
-        self.atoms = [(atom, each.word == "always") for each in properties for atom in each.atoms]
-        self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
+        self.atoms = property.atoms if property is not None else []
+        self.watches = [watch for atom in self.atoms for watch in atom.watches.values()]
+        self.asked = {watch.skill for watch in self.watches}
         base = options.base
         self.base: Cut | None = base
         self.new = [*walk(tree)] if base is None else options.grafted  # nodes that have not been looked at
@@ -70,7 +71,7 @@ class Cut:
             for name, value in spec.values.items():
                 if name not in SAID.get(spec.kind.name, ()) and spec.kind.family != "skill":
                     tests.add(value)
-        for atom, _ in self.atoms:
+        for atom in self.atoms:
             tests.add(atom.test)
         for name in fixed:
             if name in tests.compared:  # it is compared with more than its default
@@ -79,7 +80,7 @@ class Cut:
 
     def _read(self) -> set[str]:
         """Finds the entries whose values matter: those that tests and properties read, and what they are made of."""
-        read: set[str] = {name for atom, _ in self.atoms for name in atom.entries}
+        read: set[str] = {name for atom in self.atoms for name in atom.entries}
         read |= self.base.read if self.base else set()
         self.made: list[tuple[str, set[str]]] = [*self.base.made] if self.base else []
         for spec in self.new:
@@ -99,7 +100,7 @@ class Cut:
         return read
 
     def _watched(self, spec: NodeSpec) -> bool:
-        return any(w.given is not None and w.skill == spec.kind.name for a, _ in self.atoms for w in a.watches.values())
+        return any(watch.given is not None and watch.skill == spec.kind.name for watch in self.watches)
 
     # Nodes -----------------------------------------------------------------------------------
 

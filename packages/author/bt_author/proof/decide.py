@@ -173,7 +173,7 @@ class _Deciding:
     def model(self, cone: Cone | None, sample: bool = False, gates: frozenset[str] = frozenset()) -> Explorer:
         asked = self.asked
         options = Options(asked.inputs, asked.values, sample, cone.keeps() if cone else None, gates)
-        return Explorer(asked.tree, (self.property,), options)
+        return Explorer(asked.tree, self.property, options)
 
     def made_concrete(self, rough: Explorer, found: Found) -> Telling | None:
         assert found.story is not None
@@ -197,7 +197,7 @@ class _Deciding:
         key = {"leads_to": "from", "before": "then", "at_most": "of", "within": "from"}.get(self.property.word, "")
         if key in self.property.given:
             text = " ".join(str(self.property.given[key]).split())
-            if not found.seen & model.bit_of(text):
+            if not found.seen & 1 << self.property.texts.index(text):
                 yield f"`{text}` never holds: nothing else was to be shown"
 
     def verdict(

@@ -68,7 +68,7 @@ class Entries:
         free -= own & given.keys()  # a given value of an entry that a node writes is its first one
         alone = {port.name for port in assumed(tree, own, self.options.values)}
         used = {home for node in nodes for home in map(node.scope.home, reads(node.spec))}
-        used |= {(board.root, name) for atom, _ in self.cut.atoms for name in atom.entries}
+        used |= {(board.root, name) for atom in self.cut.atoms for name in atom.entries}
         awaited = self._awaited(nodes)
         values = board.root.entries
         for name, port in {**entries, **tree.ports}.items():

@@ -51,13 +51,13 @@ class Step(NamedTuple):
 
 
 class Explorer:
-    """A tree with the atoms of properties. `nodes`: the number of the node that speaks for each path."""
+    """A tree with the atoms of a property. `nodes`: the number of the node that speaks for each path."""
 
-    def __init__(self, tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> None:
-        self.tree, self.options = tree, options or Options()
+    def __init__(self, tree: TreeSpec, property: Property | None, options: Options) -> None:
+        self.tree, self.property, self.options = tree, property, options
         self.ticks = 0  # ticks explored so far
         self.doubts: dict[str, None] = {}  # what the exploration does not cover, in words
-        self.cut = Cut(tree, properties, self.options, self.doubt)
+        self.cut = Cut(tree, property, self.options, self.doubt)
         self.source = Source()
         self.board = ProofBoard(self.kept)
         self.context = ProofContext(self.source, self.board)
@@ -67,7 +67,7 @@ class Explorer:
         self._build()
         self._find()
         self.entries.add(self.all, self.acting())
-        self._atoms(properties)
+        self._atoms()
         self._show()
         self._slots()
 
@@ -128,21 +128,11 @@ class Explorer:
     def acting(self) -> list[Acting]:
         return [each for found in self.skills.values() for _, each in found if isinstance(each, Acting)]
 
-    def _atoms(self, properties: Sequence[Property]) -> None:
-        seen: dict[tuple[str, bool], Reader] = {}
-        for atom, unset in self.cut.atoms:
-            if (atom.text, unset) not in seen:
-                seen[atom.text, unset] = Reader(self, atom, unset)
-        self.atoms = list(seen.values())
-        self.clocks: list[Within] = []
-        for each in properties:
-            if each.seconds is not None:
-                texts = [atom.text for atom in each.atoms]
-                since = self.bit_of(texts[1]) if len(texts) > 1 else 0
-                self.clocks.append(Within(self.bit_of(texts[0]), since, each.seconds))
-
-    def bit_of(self, text: str) -> int:
-        return next(1 << at for at, reader in enumerate(self.atoms) if reader.atom.text == text)
+    def _atoms(self) -> None:
+        always = self.property is not None and self.property.word == "always"
+        self.atoms = [Reader(self, atom, always) for atom in self.cut.atoms]
+        seconds = self.property.seconds if self.property is not None else None
+        self.clocks = [Within(1, 2 if len(self.atoms) > 1 else 0, seconds)] if seconds is not None else []
 
     def _show(self) -> None:
         """Finds the nodes whose results somebody reads, and all above them."""

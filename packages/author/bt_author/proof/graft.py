@@ -16,13 +16,13 @@ from bt_author.proof.cut import Cut, with_root
 from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER
-from bt_author.proof.search import Limits, Search, automaton_of
+from bt_author.proof.search import Limits, Search
 from bt_author.proof.shadow import Change, Copied, Shadow
 from bt_author.proof.story import told, words
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.run.monitoring import grafts
-from bt_runtime.run.monitoring.automaton import Automaton
+from bt_runtime.run.monitoring.automaton import breaking
 from bt_runtime.run.monitoring.grafts import GraftAnswer, PropertyPast
 from bt_runtime.run.monitoring.monitor import Sight
 from bt_runtime.run.monitoring.standing import Standing
@@ -45,8 +45,8 @@ class Grafts(grafts.Grafts):
         self.seconds = seconds
         places = places_of(standing.tree)
         self.cones = {each.name: Cone(places, each, True) for each in self.properties}
-        self.automata: dict[str, Automaton] = {}
-        self.cuts = {each.name: Cut(standing.tree, (each,), Options(), lambda doubt: None) for each in self.properties}
+        self.automata = {each.name: breaking(each) for each in self.properties}
+        self.cuts = {each.name: Cut(standing.tree, each, Options(), lambda doubt: None) for each in self.properties}
 
     def check(self, node: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         """The answers for a plan below the node that asks."""
@@ -93,8 +93,7 @@ class Grafts(grafts.Grafts):
         shadow = self.shadow(property, change, whole)
         clocks = [(past.begun, past.due)] if shadow.clocks else []
         start = shadow.begin(still(self.standing, shadow, work.sight), clocks)
-        automaton = self.automata.get(property.name) or automaton_of(shadow, property)
-        self.automata[property.name] = automaton
+        automaton = self.automata[property.name]
         work.of(shadow)
         limits = Limits(STATES, self.seconds, every=1, clock=work.spent)
         found = Search(shadow, property, limits, [(start, each) for each in past.left], automaton).run()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.types import Json
-
-if TYPE_CHECKING:
-    from bt_author.proof.cut import Cut
 
 
 class Options(NamedTuple):
@@ -25,5 +22,5 @@ class Options(NamedTuple):
     merge: bool = False  # unexplored neighbours become one part
     apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
     origins: Mapping[int, NodeSpec] = {}  # identity of a copied spec → the loaded spec
-    base: Cut | None = None  # the cut of the same tree before a graft; what it has found is not looked for again
+    base: Any = None  # the `Cut` of the same tree before a graft; what it has found is not looked for again
     grafted: Sequence[NodeSpec] = ()  # nodes that `base` does not know

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bt_author.proof.acting import Acting
 from bt_author.proof.board import MISSING
@@ -13,14 +13,11 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsWatch
 
-if TYPE_CHECKING:
-    from bt_author.proof.explorer import Explorer
-
 
 class Reader:
     """An atom: it reads entries, and statuses of nodes and skills. `unset`: its truth while an entry is not there."""
 
-    def __init__(self, explorer: Explorer, atom: Atom, unset: bool) -> None:
+    def __init__(self, explorer: Any, atom: Atom, unset: bool) -> None:
         self.explorer, self.atom, self.unset = explorer, atom, unset
         self.paths = {path: explorer.nodes.get(path) for path in atom.paths}
         self.skills = {key: self._nodes(watch) for key, watch in atom.watches.items()}

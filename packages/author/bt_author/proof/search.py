@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from bt_author.proof.choices import RUN, State
 from bt_author.proof.explorer import Explorer, Step
-from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.formula import Formula
-from bt_runtime.language.properties.property import LATE, Property
-from bt_runtime.run.monitoring.automaton import Automaton, Left, fair_parts
+from bt_runtime.language.properties.property import Property
+from bt_runtime.run.monitoring.automaton import Automaton, Left, breaking, fair_parts
 
 STATES = 1_000_000  # states looked at, by default
 Mark = Formula | tuple[str, int]  # an `U` that is put off, or a time or node that goes on
@@ -60,19 +59,13 @@ def search(model: Explorer, property: Property, limits: Limits | None = None) ->
     return Search(model, property, limits or Limits()).run()
 
 
-def automaton_of(model: Explorer, property: Property) -> Automaton:
-    """Accepts the runs that break the property."""
-    texts = [reader.atom.text for reader in model.atoms]
-    return Automaton(formula.negated(property.formula), [*texts, *(LATE for _ in model.clocks)])
-
-
 class Search:
     def __init__(
         self, model: Explorer, property: Property, limits: Limits, starts: Sequence[tuple[State, Left]] = (),
         automaton: Automaton | None = None,
     ) -> None:  # fmt: skip
         self.model, self.limits, self.starts = model, limits, starts
-        self.automaton = automaton or automaton_of(model, property)
+        self.automaton = automaton or breaking(property)
         self.endless = self.automaton.endless
         self.assumed = property.assuming == "skills_end"
         self.nodes: dict[SearchNode, int] = {}

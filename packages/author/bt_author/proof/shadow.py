@@ -147,8 +147,8 @@ class Shadow(Explorer):
     def __init__(
         self, standing: Standing, copied: Copied, property: Property, options: Options, change: Change | None
     ) -> None:
-        self.standing, self.change, self.properties = standing, change, (property,)
-        super().__init__(copied.tree, self.properties, options)
+        self.standing, self.change = standing, change
+        super().__init__(copied.tree, property, options)
         self.way = copied.way
         self.live: dict[int, Any] = {}  # number → node of the run
         self.beside: dict[int, Any] = {}  # node of the run, by identity → node here
@@ -338,7 +338,7 @@ class Shadow(Explorer):
 
     def _renumber(self) -> None:
         self._find()
-        self._atoms(self.properties)
+        self._atoms()
         self._show()
         self._slots()
 
