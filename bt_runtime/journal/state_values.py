@@ -14,7 +14,7 @@ from py_trees.common import Status
 
 from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.tree.blackboard import Scope
-from bt_runtime.tree.frozen import MISSING
+from bt_runtime.tree.state import MISSING
 from bt_runtime.types import Json, Observation
 
 TAG = "~"

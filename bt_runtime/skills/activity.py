@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Activity(ABC):
     """A started skill, polled at each tick until it has ended or was cancelled.
 
-    Nothing has a default: each form of a skill answers all of it, and what stands before a skill is a `Wrapping`."""
+    Nothing has a default: what does a skill's work is a `BareActivity`, what stands before a skill is a `Wrapping`."""
 
-    STATE: ClassVar[tuple[str, ...] | None] = None  # attributes that a poll leaves; None: no snapshot can be put back
+    STATE: ClassVar[tuple[str, ...] | None] = None  # attributes that a poll leaves; None: unknown
 
     @property
     @abstractmethod
@@ -118,13 +118,28 @@ class Wrapping(Activity):
         return self.inner.stopped(at_end)
 
 
-class Done(Activity):
+class BareActivity(Activity):
+    """An activity with no other inside: each form of a skill overrides what is otherwise than here."""
+
+    lingers = in_thread = False
+    loop_of: asyncio.AbstractEventLoop | None = None
+    future: Future[object] | None = None
+
+    def quiet(self) -> bool:
+        return False
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: what has been started takes no other inputs."""
+
+    def stopped(self, at_end: bool = False) -> bool:
+        return True
+
+
+class Done(BareActivity):
     """An action that had ended when it was requested."""
 
     STATE = ("done",)
     wakes = True
-    lingers = in_thread = False
-    loop_of = future = None
 
     def __init__(self, done: EndedAnswer | None) -> None:
         self.done = done
@@ -132,17 +147,8 @@ class Done(Activity):
     def poll(self) -> EndedAnswer | None:
         return self.done
 
-    def quiet(self) -> bool:
-        return False
-
-    def follow(self, values: dict[str, object]) -> None:
-        """No-op: it has ended."""
-
     def cancel(self, reason: str) -> None:
         """No-op: nothing is at work."""
-
-    def stopped(self, at_end: bool = False) -> bool:
-        return True
 
 
 class Pending(Done):

@@ -9,17 +9,14 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bt_runtime.language.kinds.data import PLAIN
-from bt_runtime.skills.activity import Activity, Done
+from bt_runtime.skills.activity import BareActivity, Done
 from bt_runtime.skills.answer import FAILURE, RUNNING, EndedAnswer, News, ended, standing
 from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.skill import Skill
-
-if TYPE_CHECKING:
-    import asyncio
 
 
 def form_of(target: object) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
@@ -44,12 +41,9 @@ def _lasts(cancel: object, stopping: object) -> bool:
     return inspect.iscoroutinefunction(cancel) or stopping not in (None, Skill.stopping)
 
 
-class OfSkill(Activity):
+class OfSkill(BareActivity):
     STATE = ("target", "feedback", "value")
-    lingers = in_thread = False
     gives = False  # does the tree take any of its outputs
-    future = None
-    loop_of: asyncio.AbstractEventLoop | None = None
     answer: tuple[object] | BaseException | None = None  # the answer that `quiet` found, until `poll` tells it
 
     def __init__(
@@ -144,13 +138,11 @@ def _seen(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-class _OfGenerator(Activity):
+class _OfGenerator(BareActivity):
     """Runs a generator skill. A step may yield text to show, or a mapping of outputs, and receives the inputs that
     it follows."""
 
     wakes = False
-    lingers = in_thread = False
-    loop_of = future = None
 
     def __init__(
         self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
@@ -175,26 +167,18 @@ class _OfGenerator(Activity):
             return News(None, said)
         return News(said) if isinstance(said, Mapping) else None
 
-    def quiet(self) -> bool:
-        return False
-
     def follow(self, values: dict[str, object]) -> None:
         self.values = values
 
     def cancel(self, reason: str) -> None:
         self.generator.close()
 
-    def stopped(self, at_end: bool = False) -> bool:
-        return True
 
-
-class InThread(Activity):
+class InThread(BareActivity):
     """A plain function in a thread, so that one that never returns blocks nobody. Functions that share a `turn` run
     one at a time (a world takes one action after another)."""
 
     wakes = in_thread = True
-    lingers = False
-    loop_of = None
     future: Any = None  # made at the start
 
     def __init__(
@@ -232,9 +216,6 @@ class InThread(Activity):
     def quiet(self) -> bool:
         return not self.future.done()
 
-    def follow(self, values: dict[str, object]) -> None:
-        """No-op: a function is called once."""
-
     def cancel(self, reason: str) -> None:
         self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
@@ -244,11 +225,8 @@ class InThread(Activity):
         return at_end or self.over
 
 
-class _OfCoroutine(Activity):
+class _OfCoroutine(BareActivity):
     wakes = lingers = True
-    in_thread = False
-    future = None
-    loop_of: asyncio.AbstractEventLoop | None = None
 
     def __init__(
         self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
@@ -262,9 +240,6 @@ class _OfCoroutine(Activity):
 
     def quiet(self) -> bool:
         return not self.end.done()
-
-    def follow(self, values: dict[str, object]) -> None:
-        """No-op: a function is called once."""
 
     def cancel(self, reason: str) -> None:
         self.work.cancel()

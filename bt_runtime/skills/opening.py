@@ -16,8 +16,6 @@ T = TypeVar("T")
 class Opening(Job[T]):
     """Opens something in a thread, because opening may take long. After a cancel, the result is closed at once."""
 
-    STATE = None  # no snapshot can be put back while it opens
-
     def __init__(self, make: Callable[[], T], wake: Callable[[], None]) -> None:
         self.make, self.wake = make, wake
         self.future: Future[T] = Future()

@@ -5,24 +5,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import asyncio
 
+    from bt_runtime.skills.activity import Activity
+
 STOPPING = 10.0  # seconds that the end of a run waits for what was told to stop
 LOOK = 0.002  # seconds between two looks at what cannot say when it has stopped
-
-
-class Stopping(Protocol):
-    """A cancelled activity that still has to stop."""
-
-    @property
-    def loop_of(self) -> asyncio.AbstractEventLoop | None:
-        """Returns the event loop on which the activity stops."""
-
-    def stopped(self, at_end: bool = False) -> bool:
-        """True when it has stopped; `at_end`: when the end of a run need not wait for it."""
 
 
 class Hold:
@@ -32,7 +23,7 @@ class Hold:
 
     def __init__(self, names: tuple[Hashable, ...], sentence: str) -> None:
         self.names, self.sentence = names, sentence
-        self.activity: Stopping | None = None
+        self.activity: Activity | None = None
 
     @property
     def loop_of(self) -> asyncio.AbstractEventLoop | None:
@@ -64,7 +55,7 @@ class ResourceLocks:
             if self._holds.get(name) is hold:
                 del self._holds[name]
 
-    def stopping(self, hold: Hold, activity: Stopping) -> None:
+    def stopping(self, hold: Hold, activity: Activity) -> None:
         """Keeps the hold of a cancelled activity until it has stopped."""
         hold.activity = activity
         for name in hold.names:

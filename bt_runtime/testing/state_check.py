@@ -4,13 +4,16 @@ assert undeclared(run.parts.engine, run.tick) == []"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Set
 from typing import Any
 
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.frozen import Losses, declared, freeze, key_of
 from bt_runtime.tree.node import Node
-from bt_runtime.tree.state_shape import TreeShape
+from bt_runtime.tree.state import TreeShape, declared
 
 _EVERYWHERE = frozenset(
     {
@@ -37,28 +40,36 @@ _EVERYWHERE = frozenset(
 
 def undeclared(engine: Engine, tick: Callable[[], object]) -> list[str]:
     """Returns what a tick changed and what its class does not declare: `/t/0: count of Counting`."""
-    shape = TreeShape(engine.root)
-    nodes = [node for node in shape.nodes if isinstance(node, Node)]
-    before = [_picture(node, shape) for node in nodes]
+    nodes = [node for node, _ in TreeShape(engine.root).ours]
+    before = [_picture(node) for node in nodes]
     tick()
     found = []
     for node, was in zip(nodes, before, strict=True):
-        now = _picture(node, shape)
+        now = _picture(node)
         changed = [name for name in {**was, **now} if was.get(name) != now.get(name)]
         found += [f"{node.path}: {name} of {type(node).__name__}" for name in sorted(changed)]
     return found
 
 
-def _picture(node: Node, shape: TreeShape) -> dict[str, Hashable]:
+def _picture(node: Node) -> dict[str, Hashable]:
     """Returns the undeclared attributes of a node, as they are now."""
     cls = type(node)
     known = {*declared(cls, "STATE"), *declared(cls, "ROUND"), *declared(cls, "CACHES"), *_EVERYWHERE}
-    return {name: _inside(value, shape) for name, value in vars(node).items() if name not in known}
+    return {name: _inside(value) for name, value in vars(node).items() if name not in known}
 
 
-def _inside(value: Any, shape: TreeShape, deep: bool = True) -> Hashable:
-    """Returns a value for comparison; of an object that declares nothing, its attributes."""
-    if deep and hasattr(value, "__dict__") and not isinstance(value, type | Node) and not callable(value):
-        own = [(name, _inside(each, shape, deep=False)) for name, each in vars(value).items()]
-        return id(value), tuple(own)
-    return key_of(freeze(value, Losses()), shape.numbers)
+def _inside(value: Any, deep: bool = True) -> Hashable:
+    """Returns a value for comparison; of an object its declared attributes, or all that it has where `deep`."""
+    cls = value.__class__
+    if isinstance(value, Behaviour | Scope | type) or callable(value):
+        return id(value)
+    names = tuple(vars(value)) if deep and hasattr(value, "__dict__") else declared(cls, "STATE")
+    if names:
+        return id(value), tuple((name, _inside(getattr(value, name, None), deep=False)) for name in names)
+    if isinstance(value, Mapping):
+        return cls, frozenset((_inside(name, False), _inside(each, False)) for name, each in value.items())
+    if isinstance(value, Set):
+        return cls, frozenset(_inside(each, False) for each in value)
+    if isinstance(value, list | tuple | deque):
+        return cls, tuple(_inside(each, False) for each in value)
+    return (cls, value) if cls.__hash__ is not None else id(value)

@@ -26,6 +26,8 @@ class Budget(NamedTuple):
 class Spending:
     """Counts the spending of one node or of a whole run."""
 
+    STATE = ("started", *_COUNTED, "seeds")
+
     def __init__(self, started: float = 0.0) -> None:
         self.started = started
         self.steps = self.decisions = self.tokens = self.nodes = 0

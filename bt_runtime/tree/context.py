@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
@@ -36,6 +37,7 @@ class Context:
     """The state shared by a tree's nodes. The tick writes its results here; the engine reads them between ticks."""
 
     growth: Grower  # how the tree grows while it runs; of its engine
+    stock_tick: Callable[[], AbstractContextManager[None]]  # surrounds a tick of py_trees; of its engine
 
     def __init__(self, clock: RunClock | None = None, strict: bool = False) -> None:
         self.clock: RunClock = steady(clock or Monotonic())

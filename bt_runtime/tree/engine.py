@@ -9,7 +9,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import get_ident
 from time import monotonic
 from typing import Any
@@ -63,7 +63,8 @@ class Engine:
     ) -> None:  # fmt: skip
         self.shape = Shape(adopt(root, context), context, max_depth, max_nodes)
         self.context = context
-        self.growth = context.growth = Growth(self, loader)
+        self.growth = context.growth = Growth(self.shape, self.request, loader)
+        context.stock_tick = self.stock_tick
         self.count = 0
         self.status: Status = INVALID  # the root's in the latest tick
         self.lock = threading.RLock()
@@ -302,6 +303,12 @@ class Engine:
             changes = [(node, node.status) for node in nodes if node.status is not INVALID]
             said = [(node, node.feedback_message) for node in nodes if node.feedback_message]
             return Tick(self.count, self.status, math.inf, changes, said=said, shape=shape)
+
+    def stock_tick(self) -> AbstractContextManager[None]:
+        """Surrounds a tick that py_trees makes instead of the engine."""
+        from bt_runtime.tree.stock_tick import stock_tick
+
+        return stock_tick(self)
 
     def find(self, path: str) -> Behaviour:
         """Returns the node at this path (of a guarded node its guard); raises Refused when there is none."""

@@ -5,9 +5,8 @@ Each becomes one change: a checked spec and the site of its nodes. `changes.py` 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from py_trees.behaviour import Behaviour
 
@@ -35,23 +34,11 @@ class Site(NamedTuple):
     folder: Path
 
 
-class Growing(Protocol):
-    """The part of the engine that growth uses."""
-
-    context: Context
-    shape: Shape
-
-    @property
-    def nodes(self) -> int: ...
-    def find(self, path: str) -> Behaviour: ...
-    def request(self, change: Request) -> Request: ...
-
-
 class Growth:
     """Grows the tree of an engine. Nodes call it in their tick, other callers at any time."""
 
-    def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
-        self.engine = engine
+    def __init__(self, shape: Shape, request: Callable[[Request], Request], loader: Callable[[], Loader]) -> None:
+        self.shape, self.request = shape, request
         self.review: Callable[[Node, NodeSpec, str], None] = lambda node, spec, text: None  # raises a fault of a plan
         self.consider: Callable[[Request, NodeSpec], None] = lambda change, spec: None  # … of a person's nodes
         self.loader = loader  # a fresh one for each text: same project, skills and caps
@@ -59,7 +46,7 @@ class Growth:
     @property
     def room(self) -> int:
         """Returns how many nodes may still be added."""
-        return self.engine.shape.max_nodes - self.engine.nodes
+        return self.shape.max_nodes - self.shape.nodes
 
     def owner(self, node: Behaviour) -> Owner:
         """Returns the innermost subtree around a node, and the scope of its copy if the node is part of one."""
@@ -72,7 +59,7 @@ class Growth:
             if isinstance(above, Subtree) and above.inner is not None:
                 return Owner(above.tree, scope or above.inner)
             at = above
-        context = self.engine.context
+        context = self.shape.context
         if context.tree is None:
             raise Refused("nodes that were made in Python belong to no tree that a text could be checked with")
         return Owner(context.tree, scope or context.blackboard.root)
@@ -94,16 +81,16 @@ class Growth:
         """Checks a text as nodes for this place; raises Faults."""
         from bt_runtime.language.fragment import load_fragment
 
-        tree = tree or self.owner(self.engine.find(path)).tree
+        tree = tree or self.owner(self.shape.find(path)).tree
         return load_fragment(self.loader(), text, tree, f"graft at {path}")
 
     def stand(self, change: Request, spec: NodeSpec) -> Request:
         """Asks for checked nodes, in the scope that is around the place of the change."""
         path = change.path
-        tree, scope = self.owner(self.engine.find(path))
+        tree, scope = self.owner(self.shape.find(path))
 
         def site(place: str) -> Site:
-            if self.owner(self.engine.find(path)).scope is not scope:
+            if self.owner(self.shape.find(path)).scope is not scope:
                 raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
             self.consider(change, spec)
             return Site(self._inside(place), scope, tree.folder)
@@ -137,13 +124,7 @@ class Growth:
         )
 
     def remove(self, path: str, asked: Callable[[], None] = lambda: None) -> Request:
-        return self.engine.request(Request("remove", path, asked=asked))
-
-    def stock_tick(self) -> AbstractContextManager[None]:
-        """Surrounds a tick that py_trees makes instead of the engine."""
-        from bt_runtime.tree.stock_tick import stock_tick
-
-        return stock_tick(self.engine)
+        return self.request(Request("remove", path, asked=asked))
 
     def _ask(
         self, request: Request, spec: NodeSpec, site: Callable[[str], Site],
@@ -157,9 +138,9 @@ class Growth:
             return child
 
         request.make = make
-        return self.engine.request(request)
+        return self.request(request)
 
     def _inside(self, place: str) -> Context:
         """Returns the context for nodes at this path."""
-        above = unguarded(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
-        return above.inside if isinstance(above, Node) else self.engine.context
+        above = unguarded(self.shape.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
+        return above.inside if isinstance(above, Node) else self.shape.context

@@ -73,7 +73,7 @@ class Services:
     world_skills: Sequence[Kind] = ()  # skills of all manifests of the project, whose locks hold even if unlisted
     given: dict[str, Any] = field(default_factory=dict)  # objects that a program gives its own nodes and skills
     equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with
-    policy: Any = None  # a `interlocks.Enforcer`: holds the run to its policies
+    policy: Any = None  # a `RunEnforcer` of `run/policy`: holds the run to its policies
     # of one task
     world: World | None = None
     memory: Actor | None = None  # working memory as something to act on: `impl: memory` in a manifest

@@ -10,7 +10,6 @@ from bt_runtime.events import Grown, Tick
 from bt_runtime.plugins import Action, Activity, Gate, refused
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.gates import Call, Start
-from bt_runtime.tree.step_gate import Step, gate_steps
 
 SUCCESS, FAILURE, RUNNING = bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.RUNNING
 
@@ -125,28 +124,22 @@ def test_a_tick_is_held_for_as_long_as_any_gate_holds_it_and_told_to_all() -> No
         assert run.tick().number == 1 and heard == ["a 1", "b 1"]
 
 
-def test_gates_of_one_nodes_steps_are_nested_and_leave_in_any_order() -> None:
-    heard: list[str] = []
-
-    def gate(name: str) -> Any:
-        def step(step: Step, *given: Any) -> bt.Status:
-            heard.append(name)
-            return step(*given)
-
-        return step
-
+def test_a_debugger_s_gate_stands_before_every_step_of_a_node_and_leaves_nothing_behind() -> None:
     with run_of("sequence: [{wait: 1}, {wait: 1}]") as run:
-        node = run.parts.engine.root
-        outer, inner = gate_steps(node, gate("outer")), gate_steps(node, gate("inner"))
+        node, debugger = run.parts.engine.root, bt.debugger_of(run)
         run.tick()
-        run.tick()  # a running sequence as well, which the tick would else pass by
-        assert heard == ["outer", "inner"] * 2
-        outer()
+        debugger.break_at("/t", "after")
+        debugger.break_at("/t", "success")
+        assert vars(node)["resumes"] is False  # the tick would else pass a running sequence by
+        stepped, own = list[Any](), vars(node)["step"]
+        vars(node)["step"] = lambda *given: stepped.append(given) or own(*given)
         run.tick()
-        assert heard[4:] == ["inner"]
-        inner()
-        run.tick()
-        assert heard[5:] == [] and not {"step", "resumes"} & {*vars(node)}
+        vars(node)["step"] = own
+        assert len(stepped) == 1
+        debugger.clear(1)
+        assert vars(node)["step"] is own
+        debugger.clear()
+        assert not {"step", "resumes"} & vars(node).keys()
 
 
 def test_listeners_are_told_of_nodes_that_come() -> None:

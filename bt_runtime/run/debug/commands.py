@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from bt_runtime.journal import codec
-from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults, did_you_mean
 from bt_runtime.run.debug.debugger import Debugger
-from bt_runtime.run.debug.graft import faults
 from bt_runtime.run.debug.rule import MOMENTS, RESULTS, Rule
 from bt_runtime.run.debug.source import text_of
 from bt_runtime.run.debug.travel import Travel
@@ -183,7 +182,11 @@ def _undone(debugger: Debugger, given: Given) -> Json:
 
 
 def _checked(debugger: Debugger, given: Given) -> Json:
-    found = faults(debugger.engine.growth, debugger.tree_at(given["path"]), given["path"], given["text"])
+    found: list[Diagnostic] = []
+    try:
+        debugger.check(given["path"], given["text"])
+    except Faults as faults:
+        found = list(faults.diagnostics)
     return {
         "faults": [
             {"line": d.span.line if d.span else 1, "code": d.code, "message": d.message, "hint": d.label or d.help}

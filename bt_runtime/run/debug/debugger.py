@@ -10,7 +10,6 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Debugged, Grown, Line, Tick
 from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
-from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.run.debug.hook import Hooks, scope_of
 from bt_runtime.run.debug.pause import Pause, PauseHit, StepOver
@@ -24,6 +23,7 @@ from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
+    from bt_runtime.run.run import Run
 
 MOST_HITS = 64  # hits kept of one pause
 
@@ -34,7 +34,7 @@ class Debugger(Gate):
     limit, then: the most seconds that a pause lasts without a command, and whether the run then resumes or halts.
     """
 
-    def __init__(self, run: Debuggable) -> None:
+    def __init__(self, run: Run) -> None:
         self.run, self.engine, self.context = run, run.parts.engine, run.parts.engine.context
         self.pause_of = Pause()
         self.hooks = Hooks(self.engine, self._hit)
@@ -47,10 +47,9 @@ class Debugger(Gate):
         self.number = 0
         self.closed = False
         self._deaf: Callable[[], None] | None = None  # ends its listening to growth
-        self.witness: Witness | None = None
+        self.witness: Witness | None = None  # while `why` is to tell what tests have read
         with self.engine.between():
             self._leave = self.context.gates.add(self)
-        self._unhear = self.context.stream.listen(self._seen, Tick)
 
     # Breakpoints -----------------------------------------------------------------------------
 
@@ -93,7 +92,8 @@ class Debugger(Gate):
         """Pauses the ticks. Running skills continue, and halts still work."""
         with self.engine.between():
             self.pause_of.begin()
-            self._standing("", why)
+            self.pause_of.renew(self._now())
+            self._say("paused", "", why)
 
     def renew(self) -> None:
         """Begins the time limit of the pause anew."""
@@ -210,11 +210,10 @@ class Debugger(Gate):
         if self.travel is not None:
             self.travel.close()
         self.resume()
-        self._unhear()
         with self.engine.between():
+            self._rules([])
             self._leave()
             self.closed = True
-            self._look_at_growth(False)
             witness, self.witness = self.witness, None
             if witness is not None:
                 witness.close()
@@ -228,17 +227,12 @@ class Debugger(Gate):
     def look(self) -> None:
         """Starts to record the values that each test reads, so that `why` can show the values of that moment."""
         with self.engine.between():
-            self.witness = self.witness or Witness(self.engine.context, self.engine.root)
-            self._look_at_growth(True)
+            self.witness = self.witness or Witness(self.context, self.engine.root)
 
     def why(self, path: str = "") -> list[str]:
         """Explains the node's status in sentences: the statuses and tests that led to it."""
         with self.engine.between():
-            return why(self.engine, path or self.at or path_of(self.engine.root), self.witness, self.told())
-
-    def told(self) -> dict[Behaviour, str]:
-        """Maps each node that the debugger controls to what it was told to do."""
-        return self.hooks.told()
+            return why(self.engine, path or self.at or path_of(self.engine.root), self.witness, self.hooks.told())
 
     def entries(self, name: str = "", path: str = "") -> dict[str, Json]:
         """Returns the entries visible to a node, by default the node of the pause."""
@@ -258,38 +252,29 @@ class Debugger(Gate):
         self.hooks.may_hold = True
         if until is None or until > self._now():
             return until
-        said = f"nobody has said anything for {self.pause_of.limit:g} s"
-        if self.pause_of.then == "halt":
-            self.leave()
-            return None
-        self._over(f"{said}: the run goes on")
+        self.leave(why=f"nobody has said anything for {self.pause_of.limit:g} s")
         return None
 
-    def leave(self, numbers: Collection[int] = ()) -> None:
+    def leave(self, numbers: Collection[int] = (), why: str = "nobody is there") -> None:
         """The client has gone or is silent: the run resumes or halts, as `--pause-then` says. Its breakpoints, given
         by number, are removed."""
         for number in [point.number for point in self.breakpoints if point.number in numbers]:
             self.clear(number)
         if not self.paused:
             return
-        if self.pause_of.then == "halt":
-            self._over("nobody is there to go on: the run is halted")
-            self.run.halt("nobody has ended the debugger's pause", "debugger", for_good=True)
-        else:
-            self._over("nobody is there: the run goes on")
-
-    def _over(self, text: str) -> None:
+        halts = self.pause_of.then == "halt"
         with self.engine.between():
-            self.pause_of.end()
-            self._pass()
-            self._say("going on", "", text)
+            self.let_go()
+            self._say("going on", "", f"{why}: the run {'is halted' if halts else 'goes on'}")
             self.context.wake()
+        if halts:
+            self.run.halt("nobody has ended the debugger's pause", "debugger", for_good=True)
 
     def ticked(self, tick: Tick) -> Tick:
         self.hooks.passing.clear()
         self.hooks.may_hold = False
         if self.stepped is not None and (ended := self.stepped.ended()):
-            self.hits.append(PauseHit(0, path_of(self.stepped.node), ended))
+            self.hits.append(PauseHit(path_of(self.stepped.node), ended))
             self.stepped = None
         if self.hits:
             self.pause_of.begin()  # begins even in the middle of several steps
@@ -318,16 +303,11 @@ class Debugger(Gate):
             if point.moment == "before" and not held:
                 how = f"it was not held: {why}"
             said = f"breakpoint {point.number} ({point.text()}) at {path}"
-            self.hits.append(PauseHit(point.number, path, f"{said}: {how}" if how else said))
+            self.hits.append(PauseHit(path, f"{said}: {how}" if how else said))
         if point.once:
             self.hooks.rules = [rule for rule in self.hooks.rules if rule is not point]
             for hook in self.hooks.hooks.values():
                 hook.breaks = [each for each in hook.breaks if each is not point]
-
-    def _seen(self, tick: Tick) -> None:
-        """While debugging, each tick reports its halts, so that `why` can name their cause."""
-        if self.witness is not None:
-            self.witness.tick(tick)
 
     # Inside ----------------------------------------------------------------------------------
 
@@ -363,31 +343,17 @@ class Debugger(Gate):
             raise BtError(f"there are {MOST_RULES} breakpoints and forced results already", "clear some")
         self.hooks.rules = rules
         self.hooks.apply()
-        self._look_at_growth(bool(rules) or self.witness is not None)
-
-    def _look_at_growth(self, wanted: bool) -> None:
-        if wanted and self._deaf is None:
-            self._deaf = self.context.stream.listen(self._grown, Grown)
-        elif not wanted and self._deaf is not None:
+        if rules and self._deaf is None:
+            self._deaf = self.context.stream.listen(lambda grown: self.hooks.grown(grown.root), Grown)
+        elif not rules and self._deaf is not None:
             self._deaf()
             self._deaf = None
-
-    def _grown(self, grown: Grown) -> None:
-        """Between two ticks these nodes have come into the tree."""
-        if self.hooks.rules:
-            self.hooks.grown(grown.root)
-        if self.witness is not None:
-            self.witness.grown(grown)
 
     def _there(self) -> Behaviour | None:
         """Returns the node of the pause, if it still exists."""
         with suppress(BtError):
             return self.engine.find(self.at) if self.at else None
         return None
-
-    def _standing(self, path: str, why: str) -> None:
-        self.pause_of.renew(self._now())
-        self._say("paused", path, why)
 
     def _say(self, what: Literal["paused", "going on", "changed"], path: str, text: str) -> None:
         self.context.emit(Debugged(what, path, text))
@@ -398,7 +364,7 @@ class Debugger(Gate):
         return self.context.clock.now()
 
 
-def debugger_of(run: Debuggable) -> Debugger:
+def debugger_of(run: Run) -> Debugger:
     """Returns the run's debugger; the first call makes it."""
     found = debugging(run)
     if found is None or found.closed:
@@ -406,7 +372,7 @@ def debugger_of(run: Debuggable) -> Debugger:
     return found
 
 
-def debugging(run: Debuggable) -> Debugger | None:
+def debugging(run: Run) -> Debugger | None:
     """Returns the run's debugger, or None before anyone has asked for it."""
     found = run.parts.extensions.get(Debugger)
     return found if isinstance(found, Debugger) else None

@@ -3,40 +3,37 @@ reads and replies; the tick only queues short texts, and never waits."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import selectors
 import socket
 import threading
 import time
-from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from bt_runtime.events import Debugged, Ended, EventType, Listener
+from bt_runtime.events import Debugged, Ended
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import system
 from bt_runtime.run.debug.commands import LOOKING, MOST_LINE, do, status
-from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.debugger import debugger_of, debugging
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bt_runtime.run.debug.debugger import Debugger
     from bt_runtime.run.debug.pause import Then
+    from bt_runtime.run.run import Run
 
 SUFFIX = ".debug"
 MOST_CLIENTS = 4
 MOST_WAITING = 1_000_000  # bytes that a client leaves unread before it is shown out
-MOST_COMMANDS = 32  # commands taken from one client before the others have their turn
-MOST_NEWS = 256  # news that wait for the thread; older ones are dropped
 MOST_PATH = 100  # bytes of a socket's path; systems take about 104
 GAP = 0.002  # seconds between two commands of all clients: however many come, ticks have their turn
-WAIT = 1.0  # seconds of silence, between two looks at whether it is over
+LAST_WORDS = 0.2  # seconds for what clients have not read yet at the end
+WAIT = 2.0  # seconds that `close` waits for the thread, which may wait for a node that holds a tick
 
 
 def folder() -> Path:
@@ -56,51 +53,26 @@ def made(place: Path) -> Path:
     return place
 
 
-class Attachable(Debuggable, Protocol):
-    """A run as the door needs it: one that can be debugged and listened to."""
-
-    def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]: ...
-
-
-class Client:
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.incoming, self.outgoing = b"", b""
-
-    def say(self, told: dict[str, Json]) -> None:
-        self.outgoing += json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-
-
 class Door:
     """Open until `close`. When the last client disconnects, a pause ends."""
 
     def __init__(
-        self,
-        run: Attachable,
-        name: str,
-        place: Path | None = None,
-        limit: float | None = None,
-        then: Then | None = None,
+        self, run: Run, name: str, place: Path | None = None, limit: float | None = None, then: Then | None = None
     ) -> None:
         self.run, self.limit, self.then = run, limit, then
         self.mine = False  # this door made the run's debugger
         self.path = made(place or folder()) / f"{name}{SUFFIX}"
         if len(os.fsencode(self.path)) > MOST_PATH:
             raise BtError(f"{self.path} is too long for a socket", "set XDG_RUNTIME_DIR to a shorter folder")
-        self.clients: dict[socket.socket, Client] = {}
-        self.news: deque[dict[str, Json]] = deque(maxlen=MOST_NEWS)
-        self.over = False
+        self.clients: set[asyncio.StreamWriter] = set()
         self.set: set[int] = set()  # breakpoints of clients
         self.used = False  # a connected client has stepped or continued the run
-        self.listener = self._listener()
-        self.bell, self.rung = socket.socketpair()
-        for end in (self.bell, self.rung, self.listener):
-            end.setblocking(False)
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(self.listener, selectors.EVENT_READ)
-        self.selector.register(self.rung, selectors.EVENT_READ)
+        self.over = asyncio.Event()
+        listener = self._listener()
+        self.runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self.loop = self.runner.get_loop()
         self.unhear = run.listen(self._heard, Debugged, Ended)
-        self.thread = threading.Thread(target=self._serve, name="bt-debug", daemon=True)
+        self.thread = threading.Thread(target=self._work, args=(listener,), name="bt-debug", daemon=True)
         self.thread.start()
 
     @property
@@ -125,96 +97,69 @@ class Door:
         return made
 
     def close(self) -> None:
-        if self.over:
-            return
-        self.over = True
         self.unhear()
-        self._ring()
-        self.thread.join(2 * WAIT)
+        self._soon(self.over.set)
+        self.thread.join(WAIT)
+
+    def _soon(self, call: Callable[..., object], *given: object) -> None:
+        with suppress(RuntimeError):  # the thread has ended
+            self.loop.call_soon_threadsafe(call, *given)
 
     # In the thread that ticks ----------------------------------------------------------------
 
     def _heard(self, event: Debugged | Ended) -> None:
         if isinstance(event, Ended):
-            self.news.append({"news": "ended", "path": "", "text": f"the run has ended: {event.status.name}"})
+            told = {"news": "ended", "path": "", "text": f"the run has ended: {event.status.name}"}
         else:
-            self.news.append({"news": event.what, "path": event.path, "text": event.text})
-        self._ring()
-
-    def _ring(self) -> None:
-        with suppress(OSError):  # full: it has been rung
-            self.bell.send(b"!")
+            told = {"news": event.what, "path": event.path, "text": event.text}
+        self._soon(self._tell, told)
 
     # In its own ------------------------------------------------------------------------------
 
-    def _serve(self) -> None:
-        try:
-            while not self.over:
-                for key, mask in self.selector.select(WAIT):
-                    if key.fileobj is self.listener:
-                        self._welcome()
-                    elif key.fileobj is self.rung:
-                        with suppress(OSError):
-                            self.rung.recv(4096)
-                    else:
-                        self._client(self.clients[key.fileobj], mask)  # type: ignore[index]
-                self._tell()
-        finally:
-            for client in list(self.clients.values()):
-                self._last_words(client)
-            for end in (self.listener, self.bell, self.rung):
-                end.close()
-            self.selector.close()
-            self.path.unlink(missing_ok=True)
+    def _work(self, listener: socket.socket) -> None:
+        with self.runner:
+            self.runner.run(self._serve(listener))
+        self.path.unlink(missing_ok=True)
 
-    def _welcome(self) -> None:
-        with suppress(OSError):
-            connection, _ = self.listener.accept()
-            connection.setblocking(False)
-            if len(self.clients) >= MOST_CLIENTS:
-                connection.send(b'{"error":"others are attached already"}\n')
-                connection.close()
-                return
-            client = self.clients[connection] = Client(connection)
-            self.selector.register(connection, selectors.EVENT_READ)
-            client.say({"news": "attached", "path": "", "text": "", "status": status(self.debugger)})
-            self._write(client)
+    async def _serve(self, listener: socket.socket) -> None:
+        server = await asyncio.start_unix_server(self._client, sock=listener, limit=MOST_LINE)
+        await self.over.wait()
+        server.close()
+        for writer in list(self.clients):
+            writer.close()
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(LAST_WORDS):
+                    await writer.wait_closed()
+            writer.transport.abort()
 
-    def _client(self, client: Client, mask: int) -> None:
-        if mask & selectors.EVENT_WRITE:
-            self._write(client)
-        if mask & selectors.EVENT_READ and client.connection in self.clients:
-            try:
-                read = client.connection.recv(MOST_LINE)
-            except BlockingIOError:
-                return
-            except OSError:
-                read = b""
-            if not read:
-                self._gone(client)
-                return
-            client.incoming += read
-            self._commands(client)
-
-    def _commands(self, client: Client) -> None:
-        for _ in range(MOST_COMMANDS):
-            line, end, rest = client.incoming.partition(b"\n")
-            if not end:
-                break
-            client.incoming = rest
-            if line.strip():
-                client.say(self._done(line))
-        if len(client.incoming) > MOST_LINE:
-            client.say({"error": f"a line has at most {MOST_LINE:,} bytes"})
-            self._write(client)
-            self._gone(client)
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self.clients) >= MOST_CLIENTS:
+            self._say(writer, {"error": "others are attached already"})
+            writer.close()
             return
-        self._write(client)
-        if b"\n" in client.incoming and client.connection in self.clients:
-            self._ring()  # the rest in the next round
-            self.pending = True
+        self.clients.add(writer)
+        try:
+            self._say(writer, {"news": "attached", "path": "", "text": "", "status": status(self.debugger)})
+            while (line := await reader.readline()).endswith(b"\n") and not writer.is_closing():
+                if line.strip():
+                    self._say(writer, self._done(line))
+                await asyncio.sleep(0)  # the others have their turn
+        except ValueError:
+            self._say(writer, {"error": f"a line has at most {MOST_LINE:,} bytes"})
+        except (OSError, BtError):  # it has gone, or the run was just closed
+            pass
+        finally:
+            writer.close()
+            self._gone(writer)
 
-    pending = False
+    def _say(self, writer: asyncio.StreamWriter, told: dict[str, Json]) -> None:
+        writer.write(json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode() + b"\n")
+        if writer.transport.get_write_buffer_size() > MOST_WAITING:
+            writer.transport.abort()
+
+    def _tell(self, told: dict[str, Json]) -> None:
+        for writer in self.clients:
+            self._say(writer, told)
 
     def _done(self, line: bytes) -> dict[str, Json]:
         try:
@@ -236,55 +181,15 @@ class Door:
         finally:
             self.set |= {point.number for point in self.debugger.breakpoints} - before
 
-    def _tell(self) -> None:
-        if self.pending:
-            self.pending = False
-            for client in [c for c in self.clients.values() if b"\n" in c.incoming]:
-                self._commands(client)
-        while self.news:
-            told = self.news.popleft()
-            for client in list(self.clients.values()):
-                client.say(told)
-        for client in list(self.clients.values()):
-            if client.outgoing:
-                self._write(client)
-
-    def _write(self, client: Client) -> None:
-        with suppress(BlockingIOError):
-            try:
-                sent = client.connection.send(client.outgoing) if client.outgoing else 0
-                client.outgoing = client.outgoing[sent:]
-            except BlockingIOError:
-                raise
-            except OSError:
-                self._gone(client)
-                return
-        if len(client.outgoing) > MOST_WAITING:
-            self._gone(client)
+    def _gone(self, writer: asyncio.StreamWriter) -> None:
+        self.clients.discard(writer)
+        if self.clients or self.over.is_set():
             return
-        mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if client.outgoing else 0)
-        self.selector.modify(client.connection, mask)
-
-    def _gone(self, client: Client) -> None:
-        if self.clients.pop(client.connection, None) is None:
-            return
-        self.selector.unregister(client.connection)
-        client.connection.close()
-        if not self.clients and self.used:
+        if self.used:
             with suppress(BtError):  # the run may just have been closed
                 self.debugger.leave(self.set)
             self.set, self.used = set(), False
-        if not self.clients and self.mine and not self.debugger.busy:
+        if self.mine and not self.debugger.busy:
             with suppress(BtError):
                 self.debugger.close()
             self.mine = False
-
-    def _last_words(self, client: Client) -> None:
-        """Sends the remaining output, within a short time limit."""
-        until = time.monotonic() + 0.2
-        with suppress(OSError):
-            while self.news:
-                client.say(self.news.popleft())
-            while client.outgoing and time.monotonic() < until:
-                client.outgoing = client.outgoing[client.connection.send(client.outgoing) :]
-        client.connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.events import Halt
-from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.run.debug.rule import short
 from bt_runtime.tree.node import Node, segment_of
@@ -59,15 +59,6 @@ def checked(growth: Growth, tree: TreeSpec, path: str, text: str) -> NodeSpec:
     if len(text) > MOST_TEXT:
         raise BtError(f"{len(text):,} characters are too many", f"a replacement has at most {MOST_TEXT:,}")
     return growth.checked(path, text, tree)
-
-
-def faults(growth: Growth, tree: TreeSpec, path: str, text: str) -> list[Diagnostic]:
-    """Returns the faults of a replacement for this place; changes nothing."""
-    try:
-        checked(growth, tree, path, text)
-    except Faults as found:
-        return list(found.diagnostics)
-    return []
 
 
 def _made(engine: Engine, request: Request) -> None:

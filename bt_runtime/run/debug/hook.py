@@ -1,10 +1,12 @@
-"""The debugger's gates before the steps of nodes: held ones, and those whose results are forced."""
+"""The debugger's gates before the steps of nodes: held ones, and those whose results are forced.
+
+A node that is gated has a `step` attribute of its own, so the tick pays nothing for nodes without a gate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -15,7 +17,6 @@ from bt_runtime.run.debug.rule import Breakpoint, ForcedResult, Matching, Rule
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, halt, path_of, reset, segment_of
 from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
-from bt_runtime.tree.step_gate import Step, gate_steps
 
 if TYPE_CHECKING:
     from bt_runtime.language.expression import Expression
@@ -35,15 +36,19 @@ class Hook:
         self.force: ForcedResult | None = None
         self.left, self.result = 0, Status.FAILURE
         self.answered: Status = node.status
-        self.leave = gate_steps(node, self)
+        self.own: Callable[..., Status] | None = vars(node).get("step")  # a foreign node has one already
+        vars(node)["step"] = self
+        if getattr(node, "resumes", False):
+            vars(node)["resumes"] = False  # the tick must not pass the node by on the way to its running child
 
-    def __call__(self, step: Step, *given: Status) -> Status:
+    def __call__(self, *given: Status) -> Status:
         if self.force is not None:
             status = self.forced(self.force)
         else:
             if self.breaks and self.holds():
                 return RUNNING
-            status = step(*given)
+            cls: Any = type(self.node)
+            status = cls.step(self.node, *given) if self.own is None else self.own(*given)
         if self.breaks:
             self.look(status)
         self.answered = status
@@ -120,7 +125,14 @@ class Hook:
     def remove(self) -> None:
         if self.force is not None:
             self.give_back()
-        self.leave()
+        own = vars(self.node)
+        if own.get("step") is not self:
+            return  # a foreign node that was put elsewhere has a new one
+        if self.own is not None:
+            own["step"] = self.own
+        else:
+            del own["step"]
+            own.pop("resumes", None)
 
 
 class Hooks:

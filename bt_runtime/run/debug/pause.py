@@ -58,7 +58,6 @@ class Pause:
 class PauseHit(NamedTuple):
     """A breakpoint was reached, or the node has ended that was stepped over."""
 
-    number: int  # the breakpoint's number; 0: a step
     path: str
     text: str
 

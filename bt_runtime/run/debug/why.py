@@ -24,14 +24,12 @@ _TESTS = frozenset({"when", "unless", "if", "check", "until", "expr"})
 _WORDS = {RUNNING: "is running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "was not reached, or was skipped"}
 
 
-def why(
-    engine: Engine, path: str, witness: Witness | None = None, told: Mapping[Behaviour, str] | None = None
-) -> list[str]:
+def why(engine: Engine, path: str, witness: Witness | None, told: Mapping[Behaviour, str]) -> list[str]:
     """Explains a node. `told`: the debugger's changes to nodes."""
     node = engine.find(path)
     if not engine.count:
         return ["No tick was made yet."]
-    return Story(engine, witness, told or {}).of(node)
+    return Story(engine, witness, told).of(node)
 
 
 class Story:

@@ -61,13 +61,11 @@ class Witness:
     """Notes tests and reads from its creation until `close`."""
 
     def __init__(self, context: Context, root: Behaviour) -> None:
-        self.context = context
         self.halts: WeakKeyDictionary[Behaviour, tuple[int, Halt]] = WeakKeyDictionary()
         self.nodes: WeakKeyDictionary[Behaviour, Reads] = WeakKeyDictionary()
         self.look_at(root)
-
-    def grown(self, grown: Grown) -> None:
-        self.look_at(grown.root)
+        listen = context.stream.listen
+        self.ends = [listen(self.tick, Tick), listen(lambda grown: self.look_at(grown.root), Grown)]
 
     def look_at(self, root: Behaviour) -> None:
         """Records from now on what the tests of these nodes read."""
@@ -78,6 +76,7 @@ class Witness:
                 self.nodes[node] = reads
 
     def tick(self, tick: Tick) -> None:
+        """Each tick reports its halts, so that `why` can name their cause."""
         for node, why in tick.halts:
             self.halts[node] = tick.number, why
 
@@ -86,6 +85,8 @@ class Witness:
         return found.latest() if found is not None else {}
 
     def close(self) -> None:
+        for end in self.ends:
+            end()
         for node, reads in self.nodes.items():
             if isinstance(node, Node):
                 node.scope = reads.scope

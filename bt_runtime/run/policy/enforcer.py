@@ -200,7 +200,8 @@ class RunEnforcer:
     # What is asked ---------------------------------------------------------------------------
 
     def refusal(self, by: Any, entry: SkillEntry | None, sentence: str) -> str:
-        """Returns why the action may not start; "" when it may."""
+        """Returns why the action may not start; "" when it may. From then on `by`, the node that starts it or the agent
+        that chose it, has heard what the action gives."""
         if by is None:
             return self.told("", sentence, "nobody knows who started it")
         start = self.start(by, entry, sentence)

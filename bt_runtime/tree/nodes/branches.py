@@ -80,7 +80,6 @@ class Try(Branches):
 
     HOLDS = True
     ROUND = ("at", "result", "crashes_before")
-    CRASHES = ("crashes_before",)
     at = "do"
     result: Status = INVALID  # the result to give once `finally` has run
     crashes_before = 0

@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.skills.activity import Activity
+from bt_runtime.skills.activity import BareActivity
 from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.skills.crash import crash_of
 from bt_runtime.skills.words import raised
@@ -28,14 +28,12 @@ def test(kind: Kind) -> bool:
     return "entry" in kind.data and bool(kind.data["entry"].test)
 
 
-class Deed(Activity):
+class Deed(BareActivity):
     """One start of a skill by a node. Only the owner polls the skill's node, which is not its child.
 
     Locks, and what takes its time to stop, are its node's own affair."""
 
     wakes = True  # the node itself asks for its next tick
-    lingers = in_thread = False
-    loop_of = future = None
 
     def __init__(self, kind: Kind, owner: Node, params: Mapping[str, Json], target: Any = None) -> None:
         """Prepares a start. `target`: an earlier start's object, so that one object serves one node."""
@@ -50,9 +48,6 @@ class Deed(Activity):
         self.node: Any = made(spec, owner.inside, owner.scope)
         self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
         self.node.chosen = True
-
-    def quiet(self) -> bool:
-        return False
 
     def poll(self) -> EndedAnswer | None:
         node = self.node
@@ -81,12 +76,6 @@ class Deed(Activity):
             field = self.kind.field(name)
             assert field is not None
             ports.check(field, value)
-
-    def follow(self, values: dict[str, object]) -> None:
-        """No-op: its parameters are the agent's own."""
-
-    def stopped(self, at_end: bool = False) -> bool:
-        return True
 
     def cancel(self, reason: str) -> None:
         node = self.node

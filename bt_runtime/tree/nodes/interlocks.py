@@ -7,9 +7,9 @@ skill has. What stands before a skill while it runs is a `Wrapping`, so that not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.faults.diagnostic import BtError
@@ -24,35 +24,9 @@ from bt_runtime.tree.gates import Start
 if TYPE_CHECKING:
     from bt_runtime.language.entry import SkillEntry
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Json
 
 YES = frozenset({"y", "yes", "ok", "allow", "true"})
 NOBODY = "Nobody is there to allow it."
-
-
-class Enforcer(Protocol):
-    """Holds a run to its policies. `by` is the node that starts an action, or the agent that chose it."""
-
-    def refusal(self, by: object, entry: SkillEntry | None, sentence: str) -> str:
-        """Returns why the action may not start; "" when it may. From then on `by` has heard what the action gives."""
-
-    def question(self, by: object, entry: SkillEntry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
-        """Returns the question to a person, with the sources of the decision and of each value."""
-
-    def offers(self, agent: object, name: str, sentence: str) -> bool:
-        """True when the agent may choose the skill, or the world's sentence, now."""
-
-    def objection(self, agent: object) -> str:
-        """Returns why the agent may not grow a plan now; "" when it may."""
-
-    def recalled(self, agent: object, labels: Iterable[str]) -> None:
-        """Tells that an agent was shown experiences, each with the labels that it was written with, or ""."""
-
-    def labels(self, agent: object) -> str:
-        """Returns the labels of an agent's story, for its memory: `author,world`."""
-
-    def heard(self, agent: object, labels: Iterable[str]) -> None:
-        """Tells that an agent has read something with these labels."""
 
 
 def started(action: Action, start: Start) -> Activity:
@@ -231,7 +205,7 @@ def policy(action: Action, start: Start) -> Activity:
     entry = action.entry
     if not _enforced(action.context, entry, action.by):
         return start()
-    enforcer: Enforcer = action.context.services.policy
+    enforcer = action.context.services.policy
     why = enforcer.refusal(action.by, entry, action.sentence)
     if why:
         return refused(why)
@@ -246,7 +220,7 @@ def _enforced(context: Context, entry: SkillEntry | None, by: Any) -> bool:
 class Policed(Wrapping):
     """Asks the policies before each change that a running skill follows. A refused one leaves it what it has."""
 
-    def __init__(self, action: Action, entry: SkillEntry, enforcer: Enforcer, inner: Activity) -> None:
+    def __init__(self, action: Action, entry: SkillEntry, enforcer: Any, inner: Activity) -> None:
         self.action, self.entry, self.enforcer, self.inner = action, entry, enforcer, inner
 
     def follow(self, values: dict[str, object]) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from py_trees import composites
-from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.branches import Branches
-from bt_runtime.tree.nodes.parent import Composite, Turn, halt_below
+from bt_runtime.tree.nodes.parent import Turn, halt_below
+from bt_runtime.tree.nodes.sequences import InPlace
 
 
-class Pipeline(Composite, composites.Sequence):
-    ROUND = ("reached",)
-    reached = 0  # the furthest child that was ticked in this round
+class Pipeline(InPlace, composites.Sequence):
+    ROUND = ("reached",)  # the furthest child that was ticked in this round
+    at = -1  # no child has the turn
 
     def step(self) -> Status:
         if self.status is not RUNNING:
@@ -34,14 +34,6 @@ class Pipeline(Composite, composites.Sequence):
             for child in children:
                 halt_below(child, self.context, self, "the pipeline has its result")
         return self.finish(last)
-
-    def inserted(self, index: int) -> None:
-        if index < self.reached:
-            self.reached += 1
-
-    def removed(self, index: int, child: Behaviour) -> None:
-        if index < self.reached:
-            self.reached -= 1
 
 
 class Recovery(Branches):
@@ -81,10 +73,9 @@ class Recovery(Branches):
         return self.at_place("recover")
 
 
-class RoundRobin(Composite):
+class RoundRobin(InPlace):
     HOLDS = True
     STATE, ROUND = ("at",), ("tried", "failed")
-    at = 0  # the child whose turn it is
     tried = 0  # how many had their turn in this round
     failed = False  # a child failed (and was not only skipped)
 
@@ -112,12 +103,3 @@ class RoundRobin(Composite):
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0
-
-    def inserted(self, index: int) -> None:
-        following = self.children[index + 1 : index + 2]
-        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
-            self.at += 1  # the running child keeps its turn
-
-    def removed(self, index: int, child: Behaviour) -> None:
-        if index < self.at:
-            self.at -= 1

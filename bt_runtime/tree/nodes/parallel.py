@@ -138,13 +138,10 @@ class Parallel(Composite, composites.Parallel):
     def inserted(self, index: int) -> None:
         self.rest = None
 
-    def removed(self, index: int, child: Behaviour) -> None:
+    def forget(self, child: Behaviour) -> None:
         self.rest = None
         self.results.pop(child, None)
         self.asleep.pop(child, None)
-
-    def replaced(self, old: Behaviour, new: Behaviour) -> None:
-        self.removed(0, old)
 
 
 _COUNTED = {RUNNING: "running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "skipped or not begun"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Sequence as Seq
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from py_trees import composites, decorators
@@ -62,9 +61,14 @@ class Parent(Node):
 
     def removed(self, index: int, child: Behaviour) -> None:
         """Called when the child at this index was removed."""
+        self.forget(child)
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
         """Called when one child has replaced another."""
+        self.forget(old)
+
+    def forget(self, child: Behaviour) -> None:
+        """Drops what is kept of a child that is no longer here."""
 
     # py_trees' face: the same changes, asked for by its programs
 
@@ -87,11 +91,6 @@ class Parent(Node):
             raise TypeError(f"children must be behaviours, but you passed in {type(child)}")
         return self.insert_child(child, len(self.children))
 
-    def add_children(self, children: Seq[Behaviour]) -> Behaviour:
-        for child in children:
-            self.add_child(child)
-        return self
-
     def prepend_child(self, child: Behaviour) -> uuid.UUID:
         return self.insert_child(child, 0)
 
@@ -106,12 +105,6 @@ class Parent(Node):
         child.parent = None
         self.removed(index, child)
         return index
-
-    def remove_child_by_id(self, child_id: uuid.UUID) -> None:
-        child = next((c for c in self.children if c.id == child_id), None)
-        if child is None:
-            raise IndexError(f"child was not found with the specified id [{child_id}]")
-        self.remove_child(child)
 
     def remove_all_children(self) -> None:
         for child in tuple(self.children):
@@ -214,12 +207,8 @@ class Chooser(Parent):
     def terminate(self, new_status: Status) -> None:
         self.active = None
 
-    def removed(self, index: int, child: Behaviour) -> None:
+    def forget(self, child: Behaviour) -> None:
         if self.active is child:
-            self.active = None
-
-    def replaced(self, old: Behaviour, new: Behaviour) -> None:
-        if self.active is old:
             self.active = None
 
 

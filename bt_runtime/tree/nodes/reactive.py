@@ -42,12 +42,9 @@ class _Reactive(Composite):
     def terminate(self, new_status: Status) -> None:
         self.runner = None
 
-    def removed(self, index: int, child: Behaviour) -> None:
+    def forget(self, child: Behaviour) -> None:
         if child is self.runner:
             self.runner = None
-
-    def replaced(self, old: Behaviour, new: Behaviour) -> None:
-        self.removed(0, old)
 
 
 class ReactiveSequence(_Reactive, composites.Sequence):

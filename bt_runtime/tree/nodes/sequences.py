@@ -17,7 +17,27 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
-class _InOrder(Composite):
+class InPlace(Composite):
+    """Keeps its place while children come and go: the running child keeps running."""
+
+    at = 0  # the child that is next, or running
+    reached = 0  # how many children show a result
+
+    def inserted(self, index: int) -> None:
+        following = self.children[index + 1 : index + 2]
+        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
+            self.at += 1  # the new child counts as passed
+        if index < self.reached:
+            self.reached += 1
+
+    def removed(self, index: int, child: Behaviour) -> None:
+        if index < self.at:
+            self.at -= 1
+        if index < self.reached:
+            self.reached -= 1
+
+
+class _InOrder(InPlace):
     """`onward` is the result that moves on to the next child; the other one ends the node."""
 
     onward: ClassVar[Status]
@@ -27,9 +47,7 @@ class _InOrder(Composite):
     resumes = HOLDS = True
     STATE: ClassVar[tuple[str, ...]] = ("reached",)
     ROUND = ("at", "passed")
-    at = 0  # the child that is next, or running
     passed = False  # a child of this round returned `onward`
-    reached = 0  # how many children show a result
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -87,19 +105,6 @@ class _InOrder(Composite):
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0
-
-    def inserted(self, index: int) -> None:
-        following = self.children[index + 1 : index + 2]
-        if index < self.at or (index == self.at and following and following[0].status is RUNNING):
-            self.at += 1  # the new child counts as passed; the running child keeps running
-        if index < self.reached:
-            self.reached += 1
-
-    def removed(self, index: int, child: Behaviour) -> None:
-        if index < self.at:
-            self.at -= 1
-        if index < self.reached:
-            self.reached -= 1
 
 
 class Sequence(_InOrder, composites.Sequence):

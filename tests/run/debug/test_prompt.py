@@ -66,7 +66,7 @@ def test_when_nothing_more_can_be_typed_the_run_goes_on(monkeypatch, capsys, tre
 
 def test_or_it_halts_if_that_was_asked_for(monkeypatch, capsys, tree):
     code, said = run(monkeypatch, capsys, tree, "", "--pause-then", "halt")
-    assert code != 0 and "nobody is there to go on: the run is halted" in said
+    assert code != 0 and "nobody is there: the run is halted" in said
 
 
 def test_the_prompt_can_end_the_run(monkeypatch, capsys, tree):

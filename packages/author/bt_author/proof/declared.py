@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.branches import Branches
 from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
+from bt_runtime.tree.state import declared
 
 Names = tuple[str, ...]
 # What does not tell states apart: parameters and words of skills, what stays, what only shown results need.

@@ -25,7 +25,6 @@ from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.skills.activity import Wrapping
 from bt_runtime.tree.build import build_nodes
 from bt_runtime.tree.changes import Shape
-from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, halt, path_of, segment_of
 from bt_runtime.tree.nodes.interlocks import Locked
 from bt_runtime.tree.nodes.parent import Chooser
@@ -34,6 +33,7 @@ from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.request import Request
+from bt_runtime.tree.state import declared
 
 NOT_THEIRS = frozenset((parts.PART.name, parts.OPEN.name, parts.REST.name, parts.GROWN.name))  # what no run has
 WHY = Halt("graft", "another node has its turn")
