@@ -194,7 +194,7 @@ class AnyPerson:
 
 
 class AnyAnswer:
-    STATE = ("source",)
+    STATE = ()
 
     def __init__(self, source: Source) -> None:
         self.source = source

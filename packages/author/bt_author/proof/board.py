@@ -38,8 +38,6 @@ class Absent(UnknownEntry):
 class AnyItems(list[Any]):
     """A list that only a run knows: each time somebody asks it may have an item, or none."""
 
-    STATE = None  # it is kept as it is
-
     def __init__(self, board: ProofBoard) -> None:
         super().__init__((UNKNOWN,))
         self.board = board

@@ -147,7 +147,7 @@ class Explorer:
                 at = at.parent
 
     def _slots(self) -> None:
-        self.slots: list[Any] = [NodeSlot(node, self.numbers) for node in self.all]
+        self.slots: list[Any] = [NodeSlot(node) for node in self.all]
         for number in self.shown:
             self.slots[number].show()
         for acting in self.acting():
@@ -158,7 +158,7 @@ class Explorer:
         self.scopes: dict[Any, int] = {}
         for scope in self.board.scopes.values():
             self.scopes[scope] = len(self.slots)
-            self.slots.append(ScopeSlot(scope, self.numbers))
+            self.slots.append(ScopeSlot(scope))
         self.watching = {number for number in range(len(self.all)) if self.slots[number].stamps}
         self.crashes = Crashes(self.context, self.all, self.cut.breaks)
         more: list[Any] = [*self.clocks]
@@ -167,7 +167,7 @@ class Explorer:
         if self.cut.breaks:
             more.append(self.crashes)
         self.more = range(len(self.slots), len(self.slots) + len(more))
-        self.slots += [Slot(each, self.numbers) for each in more]
+        self.slots += [Slot(each) for each in more]
         self.at: list[int] = [-1] * len(self.slots)  # the numbers of what the slots hold now
         self.touched: set[int] = set()
 

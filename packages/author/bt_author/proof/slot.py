@@ -3,16 +3,18 @@ put back by them."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Mapping
+from functools import cache
 from typing import Any
 
 from py_trees.behaviour import Behaviour
 
 from bt_author.proof.board import Stamp
 from bt_author.proof.declared import Names, names_of
-from bt_author.proof.frozen import freeze, key_of, thaw, thawed
 from bt_author.proof.times import Time
 from bt_author.proof.values import AnyCount
+from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.node import INVALID, RUNNING
 from bt_runtime.tree.state import declared
 
@@ -20,10 +22,10 @@ Move = Callable[[Time], Any]  # a time of this tick → the same as the next tic
 
 
 class Slot:
-    """An object whose class declares `STATE`. `nodes`: the numbers of the nodes."""
+    """An object whose class declares `STATE`."""
 
-    def __init__(self, held: Any, nodes: Mapping[Behaviour, int]) -> None:
-        self.held, self.nodes = held, nodes
+    def __init__(self, held: Any) -> None:
+        self.held = held
         self.numbers: dict[Hashable, int] = {}
         self.values: list[tuple[Any, ...]] = []
 
@@ -34,7 +36,7 @@ class Slot:
         thaw(self.values[number][0])
 
     def number_of(self, values: tuple[Any, ...]) -> int:
-        key = tuple([key_of(each, self.nodes) for each in values])
+        key = tuple([key_of(each) for each in values])
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.values)
@@ -46,7 +48,7 @@ class ScopeSlot(Slot):
     """The entries of a scope."""
 
     def read(self) -> tuple[Any, ...]:
-        return (freeze(self.held.entries),)
+        return (freeze(dict(self.held.entries)),)
 
     def put(self, number: int) -> None:
         entries = self.held.entries
@@ -58,8 +60,8 @@ class NodeSlot(Slot):
     """`shown`: whether anybody asks for the status of the node, or for one below: otherwise it stores only whether it
     is running."""
 
-    def __init__(self, node: Any, nodes: Mapping[Behaviour, int]) -> None:
-        super().__init__(node, nodes)
+    def __init__(self, node: Any) -> None:
+        super().__init__(node)
         self.shown = False
         cls: Any = type(node)
         self.lasting: Names = names_of(cls, "STATE")
@@ -91,11 +93,68 @@ class NodeSlot(Slot):
         node, values = self.held, self.values[number]
         node.status = values[0]
         names = (*self.lasting, *self.round) if values[0] is RUNNING else self.lasting
-        for name, value in zip(names, thawed(values[1:]), strict=True):
-            setattr(node, name, value)
+        for name, value in zip(names, values[1:], strict=True):
+            setattr(node, name, thaw(value))
         if values[0] is not RUNNING:
             for name in self.round:
                 vars(node).pop(name, None) if hasattr(type(node), name) else None
+
+
+class Frozen(tuple[Any, ...]):
+    """What a list, a mapping or an object holds. First is the list's class, the mapping's keys, or the object."""
+
+
+@cache
+def names_in_object(cls: Any) -> Names | None:
+    """Returns what an object declares that a node holds; None for one that is kept as it is."""
+    if cls is Hold:
+        return ()
+    declares = any(vars(base).get("STATE") is not None for base in cls.__mro__)
+    return names_of(cls, "STATE") if declares and not issubclass(cls, Behaviour) else None
+
+
+_LISTS = frozenset((list, tuple, deque))
+_ATOMS = frozenset((int, str, bool, float, type(None), Time, type(INVALID)))
+
+
+def freeze(value: Any) -> Any:
+    """Returns a value that no later write changes."""
+    cls = value.__class__
+    if cls in _ATOMS:
+        return value
+    if cls in _LISTS:
+        return Frozen((cls, *map(freeze, value)))
+    if cls is dict:
+        return Frozen((tuple(value), *map(freeze, value.values())))
+    names = names_in_object(cls)
+    return value if names is None else Frozen((value, *(freeze(getattr(value, name)) for name in names)))
+
+
+def thaw(value: Any) -> Any:
+    if value.__class__ is not Frozen:
+        return value
+    held, parts = value[0], map(thaw, value[1:])
+    if held in _LISTS:
+        return held(parts)
+    if held.__class__ is tuple:
+        return dict(zip(held, parts, strict=True))
+    for name, each in zip(names_in_object(held.__class__) or (), parts, strict=True):
+        setattr(held, name, each)
+    return held
+
+
+def key_of(value: Any) -> Hashable:
+    """Returns what equals that of another value only if the two states go on alike."""
+    cls = value.__class__
+    if cls is bool or cls is float:
+        return (cls, value)
+    if cls is not Frozen:
+        found: Hashable = value
+        return found
+    held, parts = value[0], map(key_of, value[1:])
+    if held.__class__ is tuple:
+        return frozenset(zip(held, parts, strict=True))
+    return (held if held in _LISTS else held.__class__, *parts)
 
 
 def times_in(value: Any) -> bool:
@@ -110,6 +169,4 @@ def moved(value: Any, move: Move, written: Mapping[Any, int]) -> Any:
         return move(value)
     if cls is Stamp:
         return value.settled(written)
-    if isinstance(value, tuple):
-        return tuple.__new__(cls, [moved(each, move, written) for each in value])
-    return value
+    return Frozen((value[0], *(moved(each, move, written) for each in value[1:]))) if cls is Frozen else value
