@@ -375,8 +375,11 @@ def fits(value: Json, shape: Any) -> bool:
         return False
     if str in shape:
         return all(fits(each, shape[str]) for each in value.values())
-    return all(fits(value[key], inner) if (key := name.removesuffix("?")) in value else key != name
-               for name, inner in shape.items())  # fmt: skip
+    for name, inner in shape.items():
+        key = name.removesuffix("?")
+        if not (fits(value[key], inner) if key in value else key != name):
+            return False
+    return True
 
 
 def shaped(found: Mapping[str, Json], shape: Shape) -> None:
