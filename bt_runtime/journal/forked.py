@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from bt_runtime.journal.opening import fits
+from bt_runtime.types import Json
+
 
 class Forked(NamedTuple):
     """Where a run was forked from another one."""
@@ -13,11 +16,9 @@ class Forked(NamedTuple):
     decision: int
 
 
-def forked(told: object) -> Forked | None:
+def forked(told: Json) -> Forked | None:
     """Reads what a journal's head says of it; None for a run that is no fork."""
-    if not isinstance(told, dict):
+    if not fits(told, {"of": str, "tick": int, "decision": int}):
         return None
-    of, tick, decision = told.get("of"), told.get("tick"), told.get("decision")
-    if not isinstance(of, str) or type(tick) is not int or type(decision) is not int or tick < 0:
-        return None
-    return Forked(of, tick, decision)
+    found = Forked(told["of"], told["tick"], told["decision"])
+    return found if found.tick >= 0 else None

@@ -112,8 +112,13 @@ def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
 
 def head_of(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, Json], Json]:
     """Returns what the run was made of, checked, and what the journal says of its end, which is not."""
+    found: dict[str, Json] = {}
     try:
-        found = _head_of(connection)
+        sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
+        if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
+            raise ValueError(f"its head is too long: more than {HEAD // 2**20} MB")
+        for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
+            found[name] = decoded(value)
         end = found.pop("end", None)
         if found.get("sum") != head_sum(found):
             raise ValueError("what this journal's run was made of is damaged")
@@ -121,16 +126,6 @@ def head_of(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, Json]
     except (sqlite3.Error, ValueError, TypeError) as error:
         raise BtError(f"{path} cannot be read as a journal: {error}", _NOTHING) from error
     return found, end
-
-
-def _head_of(connection: sqlite3.Connection) -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
-    if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
-        raise ValueError(f"its head is too long: more than {HEAD // 2**20} MB")
-    for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
-        found[name] = decoded(value)
-    return found
 
 
 def rows(connection: sqlite3.Connection, kind: type[R], after: int) -> Iterator[tuple[R, Json]]:
@@ -206,9 +201,13 @@ ENTRIES: dict[str, Shape] = {
 }  # fmt: skip
 _TEXTS = {kind: tuple(name for name, of in shape.items() if of is str) for kind, shape in ENTRIES.items()}
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
+_KIND = {
+    "name": str, "about": str, "sentence": str, "types": dict, "fields": [list],
+    **{name: [str] for name in ("needs?", "brings?", "uses?", "follow?")},
+}  # fmt: skip
 _HEAD: Shape = {
     "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "digest": str,
-    "files": [{"origin": str, "place": str, "text": str}], "kinds": list, "seed": object, "budget": list | None,
+    "files": [{"origin": str, "place": str, "text": str}], "kinds": [_KIND], "seed": object, "budget": list | None,
     "recall": bool, "strict": bool, "hz": int | float | None, "versions": dict, "started": _NUMBER,
 }  # fmt: skip
 
@@ -376,8 +375,11 @@ def fits(value: Json, shape: Any) -> bool:
         return False
     if str in shape:
         return all(fits(each, shape[str]) for each in value.values())
-    return all(fits(value[key], inner) if (key := name.removesuffix("?")) in value else key != name
-               for name, inner in shape.items())  # fmt: skip
+    for name, inner in shape.items():
+        key = name.removesuffix("?")
+        if not (fits(value[key], inner) if key in value else key != name):
+            return False
+    return True
 
 
 def shaped(found: Mapping[str, Json], shape: Shape) -> None:

@@ -288,10 +288,6 @@ class Recorder(Gate):
             self.entries = [*own, *self.offered]
         return self.entries
 
-    def asked(self, how: str, path: str, plan: object = "", index: int | None = None) -> None:
-        """Records a change of shape that somebody has asked for."""
-        self.changes.asked(how, path, plan, index)
-
     def debugged(self, body: dict[str, Json]) -> None:
         """Records a debugger's action, so that a replay repeats it."""
         self.changed = True

@@ -101,6 +101,7 @@ def lay_out(files: Iterable[Mapping[str, str]], folder: Path, policies: Json = N
         path.write_text(file["text"], encoding="utf-8")
 
 
+_ENTRY = ("takes", "on_resume", "durable", "needs", "brings")  # of a skill's entry, besides its sentence and its types
 _LATER = ("uses", "follow", "instant", "test")  # written when there is something to say
 
 
@@ -113,9 +114,8 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
             [f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes, f.minimum, f.maximum]
             for f in kind.fields
         ]
-        shape: dict[str, JsonValue] = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
-        shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
-        shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.agent_options)}
+        shape: dict[str, Any] = {"sentence": entry.sentence, "types": entry.types, "acting": list(entry.agent_options)}
+        shape |= {name: getattr(entry, name) for name in _ENTRY}
         shape |= {name: value for name in _LATER if (value := getattr(entry, name))}
         if entry.requires is not None:
             shape["requires"] = entry.requires.text
@@ -129,8 +129,8 @@ def kinds_of(found: Iterable[Mapping[str, Json]]) -> tuple[Kind, ...]:
 
 def _kind(kept: Mapping[str, Json]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
-    about = {name: kept[name] for name in ("takes", "on_resume", "durable", "instant", "test") if name in kept}
-    about |= {name: tuple(kept[name]) for name in ("needs", "brings", "uses", "follow") if name in kept}
+    about = {name: kept[name] for name in (*_ENTRY, *_LATER) if name in kept}
+    about |= {name: tuple(value) for name, value in about.items() if isinstance(value, list)}
     if "requires" in kept:
         about["requires"] = condition(kept["requires"])
     agent_options = AgentOptions(*kept.get("acting", ()))
@@ -150,16 +150,13 @@ def _field(
 
 def given_kept(given: Given, task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
     """What identifies the things that a run was given, its models and memories aside. `task`: it was given one."""
+    services = given.get("services") or {}
     return {
         "task": task,  # None: the world brought its own task
-        "services": {name: class_name(thing) for name, thing in _services(given)},
+        # to be given again on resume; each model keeps its prompt register itself
+        "services": {name: class_name(thing) for name, thing in sorted(services.items()) if name != "prompts"},
         "code": [{"file": str(path), "digest": digest(path)} for path in code(trees)],
     }
-
-
-def _services(given: Given) -> list[tuple[str, object]]:
-    """Lists the services to be given again on resume. Each model keeps its prompt register itself."""
-    return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
 
 
 def class_name(thing: object) -> str:

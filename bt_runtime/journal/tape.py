@@ -8,7 +8,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
@@ -119,7 +119,8 @@ class Tape:
             return None
         event, body = self._head()
         if event.kind != kind or event.tick != self.tick() or any(body.get(k) != v for k, v in key.items()):
-            self._differ(kind, key, event, body)
+            then = {name: body.get(name) for name in key} if event.kind == kind else body
+            self._differ(f"comes to {_shown(kind, key)}", event, then)
         return self._answered(body)
 
     def answer(self, kind: str, number: int) -> dict[str, Json] | None:
@@ -149,11 +150,10 @@ class Tape:
         if self.live:
             self.on_live()
 
-    def _differ(self, kind: str, key: dict[str, Json], event: Event, body: dict[str, Json]) -> None:
+    def _differ(self, now: str, event: Event, then: dict[str, Json]) -> NoReturn:
         self.broken = True
-        now, then = _shown(kind, key), _shown(event.kind, {k: body.get(k) for k in key} if event.kind == kind else body)
         where = "" if event.tick == self.tick() else f" at tick {event.tick}"
-        raise Difference(self.tick(), f"the run comes to {now}; the recording has {then}{where}")
+        raise Difference(self.tick(), f"the run {now}; the recording has {_shown(event.kind, then)}{where}")
 
     # Within a tick ---------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class Tape:
         while self._due(end=True) is not None:
             self._repeat()
         if not self.broken and self.events and self.writes and self.writes[0].tick < self.tick():
-            self._differ_in_writing(None, self.writes[0])
+            self._differ("does not write it", self.writes[0], json.loads(self.writes[0].body))
 
     def _due(self, end: bool = False) -> Inside | None:
         """Returns where the next event was made, if it is a change made within this tick."""
@@ -210,13 +210,8 @@ class Tape:
             return
         event = self.writes.popleft()
         if event.tick != self.tick() or not (callable(body) or _as_written(body, event.body)):
-            self._differ_in_writing(None if callable(body) else body, event)
-
-    def _differ_in_writing(self, body: dict[str, Json] | None, event: Event) -> None:
-        now = "the run does not write it" if body is None else f"the run writes {_shown(WRITES, body)}"
-        self.broken = True
-        then = _shown(WRITES, json.loads(event.body))
-        raise Difference(self.tick(), f"{now}; the recording has {then} at tick {event.tick}")
+            now = "does not write it" if callable(body) else f"writes {_shown(WRITES, body)}"
+            self._differ(now, event, json.loads(event.body))
 
     # Between ticks ---------------------------------------------------------------------------
 

@@ -400,7 +400,7 @@ class Run:
 
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.parts.journal is not None:
-            self.parts.journal.asked(how, path, plan, index)
+            self.parts.journal.changes.asked(how, path, plan, index)
 
     def _repr_html_(self) -> str:
         return str(import_module("bt_runtime.run.view.notebook").run(self))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bt_runtime.agents.services import agent_services
 from bt_runtime.journal import parts
-from bt_runtime.journal.opening import need
+from bt_runtime.journal.opening import shaped
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.store import safe
@@ -39,9 +39,7 @@ class Models(parts.JournalPart):
         return parts.Kept({"models": asked, "model": names}, {"models": named})
 
     def check(self, head: Mapping[str, Json]) -> None:
-        need(isinstance(head.get("models"), dict))
-        for model in head["models"].values():
-            need(isinstance(model, dict) and "template" in model and isinstance(model["template"], str | dict | None))
+        shaped(head, {"models": {str: {"template": str | dict | None}}})
 
     def wrap(self, run: Recordable, tape: parts.Taping, head: Mapping[str, Json]) -> None:
         if head["models"]:

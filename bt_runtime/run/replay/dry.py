@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bt_runtime.run.run import Run
+from collections.abc import Callable
+
 from bt_runtime.skills.activity import Activity, Pending
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.gates import Gate, Start
@@ -12,16 +13,9 @@ class Brake(Gate):
     """Begins no action, and keeps which one would have been the first."""
 
     wanted = ""
-
-    def __init__(self) -> None:
-        self.run: Run | None = None
-
-    def put_on(self, run: Run) -> None:
-        self.run = run
-        run.parts.context.gates.add(self)
+    halt: Callable[[str], object]  # ends the run that it is put on
 
     def start(self, action: Action, start: Start) -> Activity:
-        assert self.run is not None
         self.wanted = self.wanted or action.sentence
-        self.run.parts.runner.halt("a dry fork begins no action")
+        self.halt("a dry fork begins no action")
         return Pending()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,50 +134,35 @@ def _again(run: Run, kind: str, body: dict[str, Any]) -> None:
 
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
     """Repeats one recorded change from outside the tree."""
+    context, engine = run.parts.context, run.parts.engine
     if kind == "write":
-        scope = run.parts.context.blackboard.scopes.get(body["scope"])
+        scope = context.blackboard.scopes.get(body["scope"])
         if scope is None:
-            raise Difference(
-                run.parts.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into"
-            )
-        run.parts.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
+            raise Difference(engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
+        context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
     elif kind == "unset":
-        home = run.parts.context.blackboard.scopes.get(body["scope"])
+        home = context.blackboard.scopes.get(body["scope"])
         if home is not None:  # None: the scope was removed with its entries
             for name in body["names"]:
                 home.remove(name)
     elif kind == "forked":
-        reword(run.parts.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
+        reword(context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
     elif kind == "halt":
-        run.parts.engine.halt(body["reason"], body["by"])
+        engine.halt(body["reason"], body["by"])
     elif kind == "change":
         if body["how"] == "remove":
             run.remove(body["path"])
         elif body["text"] is None:
-            raise Difference(run.parts.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
+            raise Difference(engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
         else:
-            _grafted(run, body)
+            with suppress(BtError):  # refused in the recorded run too
+                engine.growth.graft(body["how"], body["path"], body["text"], body["index"])
     elif kind == "debug":
         try:
             debugging.redo(debugger_of(run), body)
         except BtError as error:
-            raise Difference(
-                run.parts.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}"
-            ) from error
+            raise Difference(engine.count, f"the debugger's `{body['do']}` is refused: {error.message}") from error
     elif kind == "late":
-        world: Any = run.parts.context.services.world
+        world: Any = context.services.world
         if world is not None and world.inner is not None and not world.lasting:
             world.inner.act(body["sentence"])
-
-
-def _grafted(run: Run, body: dict[str, Any]) -> None:
-    path, text, index = body["path"], body["text"], body["index"]
-    try:
-        if body["how"] == "insert":
-            run.insert(path, text, index)
-        elif body["how"] == "replace":
-            run.replace(path, text)
-        else:
-            run.parts.engine.growth.graft(body["how"], path, text, index)
-    except BtError:
-        return  # refused in the recorded run too

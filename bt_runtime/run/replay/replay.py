@@ -79,7 +79,9 @@ class Remade(Closing):
         if until is None:
             rebuild.outside(self.run)
         _compare(self.recording, self.count, self.changes.get(self.count, []), beginning=until is not None)
-        _nothing_left(self.run, until)
+        left = next(iter(self.recorder.tape.events), None)
+        if left is not None and (until is None or left.tick < until):
+            raise Difference(left.tick, f"the recording has `{left.kind}`, and the replay did not come to it")
 
     def _end(self) -> None:
         self.recorder.tape.broken = True  # halts at the end have no counterpart in the recording
@@ -124,11 +126,3 @@ def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginn
     if (pair := parting(now, then)) is not None:
         paths = recording.paths()
         raise Difference(tick, f"the replay has {shown(pair[0], paths)}, the recording {shown(pair[1], paths)}")
-
-
-def _nothing_left(run: Any, until: int | None) -> None:
-    """Raises when a recorded event did not occur again."""
-    events = run.parts.journal.tape.events
-    if events and (until is None or events[0].tick < until):
-        left = events[0]
-        raise Difference(left.tick, f"the recording has `{left.kind}`, and the replay did not come to it")

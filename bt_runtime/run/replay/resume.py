@@ -96,7 +96,8 @@ def _resumed(recording: Recording, offer: Offer, lock: Lock) -> Run:
         recorder.close()
         raise
     if offer.brake is not None:
-        offer.brake.put_on(run)
+        offer.brake.halt = run.parts.runner.halt
+        run.parts.context.gates.add(offer.brake)
 
     def keep(line: Line | Notice) -> None:
         if isinstance(line, Notice) or not line.path:  # the nodes' own lines were heard when recorded

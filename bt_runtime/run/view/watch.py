@@ -22,7 +22,6 @@ from bt_runtime.run.view.world_watcher import WorldWatcher
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.describe.census import LETTERS, feedback, statuses
-from bt_runtime.types import Json
 
 MOST_KEPT = 256  # parts of ticks that wait for somebody who looks
 _STIRS = ("step", "act")  # after these the world may look different
@@ -122,9 +121,6 @@ class RunWatch:
             self.stirred = self.stirred or NAMES.get(type(told)) in _STIRS
         else:
             self._part(_Part(self._now(), self.run.parts.engine.count, [told], None))
-
-    def _seen(self, picture: Json) -> None:
-        self._keep(("seen", {"picture": picture}))
 
     def _written(self, written: Written) -> None:
         scope, name, value, _, by = written
