@@ -66,7 +66,7 @@ def one_run(answers: list[str], **more: Any) -> tuple[Any, dict[str, frozenset[s
     tree = bt.load(head + AGENT, skills=[unlock, read_note])
     with bt.Run(tree, model=ScriptedModel(answers), **more) as run:
         run.listen(lambda line: refused.append(line.text), Line)
-        status = run.spin(ticks=50)
+        status = run.spin(ticks=2_000)  # a busy machine takes its time to open a memory
         labels = {node.path: of for node, of in run.parts.extensions[RunEnforcer].ledger.agents.items()}
     return status, labels, refused
 
