@@ -10,7 +10,7 @@ from pathlib import Path
 import bt_runtime
 
 PACKAGE = Path(bt_runtime.__file__).parent
-MOST_MODULES, MOST_LINES = 80, 9_962
+MOST_MODULES, MOST_LINES = 80, 9_981
 # by room; the room itself is meant as well
 CORE = """
 _version:

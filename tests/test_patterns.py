@@ -35,7 +35,7 @@ MADE = {
     "bt_runtime.agents.compile.fuzzing": "the same",
     "bt_runtime.agents.compile.steps": "the same",
     "bt_runtime.agents.backchain.wording": "a word of letters as it stands, and one of four endings",
-    "bt_runtime.agents.backchain.seen": "runs of one class of characters of recorded values",
+    "bt_author.suggest.seen": "runs of one class of characters of recorded values",
     "bt_runtime.skills.phrase": "the form that the author of a manifest writes for a slot, of plain parts alone",
     "bt_runtime.language.agent_options": "the same",
     "bt_runtime.language.fixes": "a key of ours as it stands, at the beginning of a line",

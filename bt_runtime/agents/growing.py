@@ -177,8 +177,8 @@ _KNOWN: WeakKeyDictionary[Registry, _Written] = WeakKeyDictionary()
 def _written(registry: Registry) -> _Written:
     """Returns what a plan with these kinds is written with. Made once for each registry, whose kinds do not change."""
     if registry not in _KNOWN:
-        known = tuple(f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence"))
-        _KNOWN[registry] = _Written(known, any(kind.family == "skill" for kind in registry))
+        known = tuple([f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence")])
+        _KNOWN[registry] = _Written(known, bool(registry.skills()))
     return _KNOWN[registry]
 
 

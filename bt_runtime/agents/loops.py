@@ -21,7 +21,7 @@ def same_goal(one: str, other: str) -> bool:
     left, right = words(one), words(other)
     if not left or not right:
         return one.strip().casefold() == other.strip().casefold()
-    numbers = {w for w in left ^ right if w.isdigit()}
+    numbers = any(map(str.isdigit, left ^ right))
     return not numbers and len(left & right) / len(left | right) >= NEAR
 
 

@@ -54,7 +54,7 @@ class Pictures:
         if lost:
             raise BtError(
                 f"the picture {lost[0]} is kept no more",
-                f"it lay beside the journal, or in {project.cache('pictures')}: put it back, or start a new run",
+                f"it lay beside the journal, or in {disk.cache('pictures')}: put it back, or start a new run",
             )
         return tuple([str(file) for file in found.values() if file is not None])
 
@@ -65,12 +65,12 @@ class Pictures:
             raise BtError(f"the picture {digest} is not kept here", "show it by the path of its file")
         found, data = picture.read(kept if kept is not None else below(named))
         self.taken.add(found.digest)
-        for folder in filter(None, (project.cache("pictures"), self.folder)):
+        for folder in filter(None, (disk.cache("pictures"), self.folder)):
             keep(folder, found, data)
         return found.mark
 
     def _file(self, digest: str) -> Path | None:
-        places = [place for place in (self.folder, project.cache("pictures")) if place is not None]
+        places = [place for place in (self.folder, disk.cache("pictures")) if place is not None]
         files = (place / f"{digest}.{kind}" for place in places for kind in ("png", "jpg"))
         return next((file for file in files if file.is_file()), None)
 
@@ -78,7 +78,7 @@ class Pictures:
 def keep_picture(data: bytes) -> str:
     """Keeps the bytes of a PNG or JPEG, and returns its mark: for skills and worlds that have no file of it."""
     found = picture.of(data)
-    keep(project.cache("pictures"), found, data)
+    keep(disk.cache("pictures"), found, data)
     return found.mark
 
 

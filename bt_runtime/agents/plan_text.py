@@ -72,14 +72,14 @@ def read_plan(text: str, skills: Collection[str] | None = (), form: str = "diale
 
 def _read(body: str, skills: Collection[str] | None, form: str) -> Part:
     lines = [_bare(line) for line in body.splitlines()]
-    if any(_STEP.match(line) for line in lines):
+    if any(map(_STEP.match, lines)):
         return _steps(lines, _STEP)
-    if any(_ORDER.match(line) for line in lines):  # of steps that are numbered by `1.` alone
+    if any(map(_ORDER.match, lines)):  # of steps that are numbered by `1.` alone
         return _steps(lines, _NUMBERED)
     plain = body.replace("**", "")
     if _FLOW.search(plain):
         return _lists(plain)
-    if not any(_CONTROL.match(line) for line in body.splitlines()):
+    if not any(map(_CONTROL.match, body.splitlines())):
         numbered = sum(_NUMBERED.match(line) is not None for line in lines)
         if numbered > 1 or (numbered and form == "steps"):
             return _steps(lines, _NUMBERED)
@@ -189,7 +189,7 @@ def _group(control: str, value: Node, depth: int, skills: Collection[str] | None
         value = value.pairs[0][1]
     if not isinstance(value, YamlList) or not value.items:
         raise Unreadable(f"`{control}` takes a list of parts")
-    parts = tuple(_part(item, depth + 1, skills) for item in value)
+    parts = tuple([_part(item, depth + 1, skills) for item in value])
     return Group(control, parts)  # type: ignore[arg-type]
 
 

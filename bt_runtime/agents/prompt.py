@@ -34,9 +34,9 @@ class Prompt(NamedTuple):
     def text(self, chat: Chat | None = None, aloud: bool = False) -> str:
         """Joins the parts. A base model gets them one after another, a chat model by its template, as a conversation if
         the template supports one. `aloud`: the model thinks first."""
-        asked = "\n".join(part for part in (self.examples, self.task) if part) + self.omitted
+        asked = "\n".join(filter(None, (self.examples, self.task))) + self.omitted
         if chat is None:
-            return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
+            return "\n".join(filter(str.strip, (self.system.rstrip("\n") + "\n", asked))) + self.steps
         system, user = chat.harmless(self.system.strip()), chat.harmless(asked.strip())
         if self.tools and isinstance(chat.calls, CallForm):
             calls = [(name, chat.harmless(said), chat.harmless(heard)) for name, said, heard in self.calls]

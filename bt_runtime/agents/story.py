@@ -92,7 +92,7 @@ def example(text: str) -> str:
 
 def written(steps: Sequence[StoryStep]) -> str:
     """The steps as text, each ended by a line break."""
-    return "".join(f"{step.written()}\n" for step in steps)
+    return "".join([f"{step.written()}\n" for step in steps])
 
 
 def left_out(count: int) -> str:

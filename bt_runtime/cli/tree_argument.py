@@ -34,7 +34,7 @@ def found(name: str) -> Path:
     beside = (
         [str(p.relative_to(".") if not p.is_absolute() else p) for p in near.glob("*.yaml")] if near.is_dir() else []
     )
-    known, own = list(project.names("trees")), project.find_tree(name).own
+    known, own = project.names("trees"), project.find_tree(name).own
     close = own[0] if own else nearest(name, [*beside, *known]) or nearest(Path(name).stem, known)
     raise BtError(
         f"there is no tree `{name}`", f"did you mean `{close}`?" if close else f"trees here: {', '.join(known)}"

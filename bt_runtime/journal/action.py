@@ -35,6 +35,13 @@ class TapedActivity(Wrapping):
     """Records an action before it starts, on the disk if its effect outlives this process and must not be repeated."""
 
     wakes = lingers = in_thread = False
+    ticket: Ticket | None = None  # what must be on the disk before the action goes on
+    end: EndedAnswer | Exception | None = None  # the end, while it is held back
+    before: bool | None = None  # whether what it brings about was so before
+    gone = False  # the action has stopped
+    heard, unheard = 0.0, ""  # time of the latest news; feedback not passed on since
+    recorded = False  # its beginning was read from the tape
+    asks: Caller | None = None  # in whose name it is polled once started, while nothing is to be told
 
     def __init__(self, tape: Tape, start: Start, action: Action, entry: SkillEntry | None) -> None:
         self.tape, self.context, self.start, self.entry = tape, action.context, start, entry
@@ -42,17 +49,10 @@ class TapedActivity(Wrapping):
         self.target = target = action.target
         self.number = tape.next_number()
         self.inner = Pending()
-        self.ticket: Ticket | None = None  # what must be on the disk before the action goes on
-        self.end: EndedAnswer | Exception | None = None  # the end, while it is held back
-        self.before: bool | None = None
         self.dead = tape.broken
         form = form_of(target)
         self.wakes = form is not OfSkill and bool(form.wakes)  # a run that is made again takes what was recorded
         self.lingers, self.in_thread = lingers(target), form.in_thread
-        self.gone = False  # the action has stopped
-        self.heard, self.unheard = 0.0, ""  # time of the latest news; feedback not passed on since
-        self.recorded = False  # its beginning was read from the tape
-        self.asks: Caller | None = None  # the caller in whose name it is polled, once started
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
         self.lasting = world is None or world.lasting  # do its effects outlive this process
@@ -129,10 +129,10 @@ class TapedActivity(Wrapping):
     # Going on --------------------------------------------------------------------------------
 
     def quiet(self) -> bool:
-        if self.asks is None or self.end is not None or self.unheard:
+        asks, tape = self.asks, self.tape
+        if asks is None:
             return False
-        tape = self.tape
-        before, tape.caller = tape.caller, self.asks
+        before, tape.caller = tape.caller, asks
         try:
             return self.inner.quiet()
         finally:
@@ -176,11 +176,11 @@ class TapedActivity(Wrapping):
         """Passes feedback text on a few times a second, to save disk space; values pass at once."""
         now = time.monotonic()
         if news is not None and news.value is None and now < self.heard + HEARD:
-            self.unheard, news = news.feedback, None
+            self.unheard, self.asks, news = news.feedback, None, None
         if news is None and self.unheard and now >= self.heard + HEARD:
             news = News(None, self.unheard)
         if news is not None:
-            self.heard, self.unheard = now, ""
+            self.heard, self.unheard, self.asks = now, "", (self.number, "poll")
             self.tape.put("news", {"job": self.number, "value": codec.plain(list(news))})
         return news
 
@@ -196,7 +196,7 @@ class TapedActivity(Wrapping):
                 self.tape.put("done", {"job": self.number, **kept})
             return False
         assert self.tape.writer is not None
-        self.end = end
+        self.end, self.asks = end, None
         self.tape.put("done", {"job": self.number, **kept, "held": True})
         self.ticket = self.tape.writer.durable(self.context.wake)
         return True

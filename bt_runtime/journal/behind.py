@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from bt_runtime.journal import opening
-from bt_runtime.journal.layout import Event, checksum
+from bt_runtime.journal.layout import Event
 from bt_runtime.types import Json
 
 OPENING = frozenset({"begin", "ask", "seek", "question", "open", "instant"})  # events that number a job
@@ -25,13 +25,14 @@ class Behind(NamedTuple):
 
 def behind(connection: sqlite3.Connection, events: Sequence[Event], needed: int) -> Behind:
     """Reads what the rows after `events` tell. `needed`: rows that were written for certain; 0 when nobody knows."""
-    whole = [*events, *_whole(connection, len(events))]
-    bodies = {event.seq: json.loads(event.body) for event in whole if event.kind in OPENING}
-    begun = (bodies[event.seq] for event in whole if event.kind == "begin")
+    later = list(_whole(connection, len(events)))
+    there = {event.seq for event in [*events, *(event for event, _ in later)]}
+    opened = [(event, json.loads(event.body)) for event in events if event.kind in OPENING]
+    opened += [(event, body) for event, body in later if event.kind in OPENING]
+    bodies = {event.seq: body for event, body in opened}
+    begun = (body for event, body in opened if event.kind == "begin")
     careful = next((str(b.get("sentence")) for b in begun if not may_be_repeated(b)), "")
-    last = max((event.seq for event in whole), default=0)
-    there = {event.seq for event in whole}
-    missing = next((seq for seq in range(max(needed, last), 0, -1) if seq not in there), 0)
+    missing = next((seq for seq in range(max(needed, *there, 0), 0, -1) if seq not in there), 0)
     if not needed:
         return Behind(careful, "how many events are lost cannot be told")
     if missing and not _all_known(bodies, missing):
@@ -51,26 +52,14 @@ def _all_known(bodies: dict[int, dict[str, Json]], missing: int) -> bool:
     return later > 0 and numbers >= set(range(1, later + 1))
 
 
-def _whole(connection: sqlite3.Connection, after: int) -> Iterator[Event]:
-    """Yields the rows whose checksum, which continues that of the row before, fits."""
-    before: object = None if after else 0
-    for *row, sum in _rows(connection, after):
-        event = Event(*row)
-        if type(before) is int and _fits(event, before, sum):
-            yield event
-        before = sum
-
-
-def _rows(connection: sqlite3.Connection, after: int) -> Iterable[tuple[Any, ...]]:
-    sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq >= ? ORDER BY seq"
+def _whole(connection: sqlite3.Connection, after: int) -> Iterator[tuple[Event, dict[str, Json]]]:
+    """Yields the rows whose checksum, which continues that of the row before, fits; and their contents."""
+    before: Json = None if after else 0
     try:
-        yield from connection.execute(sql, (max(after, 1),))
+        for event, sum in opening.rows(connection, Event, max(after, 1) - 1):
+            body = opening.body_of(event, before, sum) if type(before) is int else None
+            if body is not None:
+                yield event, body
+            before = sum
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return  # a page cannot be read: what is behind it is unknown
-
-
-def _fits(event: Event, before: int, sum: object) -> bool:
-    try:
-        return checksum(event, before) == sum and bool(opening.checked_body(event) or True)
-    except (ValueError, TypeError, AttributeError):
-        return False

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bt_runtime.journal.reading import Recording
 from bt_runtime.types import Json
 
+T = TypeVar("T")
+NOTHING = "nothing more"
 _MADE_OF = ("digest", "inputs", "seed", "model", "budget", "versions")
 _SHOWN = ("decision", "step", "expand", "done", "write", "halt", "graft", "result", "verdict")
 
@@ -18,40 +22,40 @@ class RunDifference(NamedTuple):
     text: str
     tick: int | None = None
 
-
-def compare(a: Recording, b: Recording) -> list[str]:
-    """Lists the differences, one line each; empty for equal runs."""
-    return [f"tick {d.tick}: {d.text}" if d.tick is not None else d.text for d in differences(a, b)]
+    def __str__(self) -> str:
+        return f"tick {self.tick}: {self.text}" if self.tick is not None else self.text
 
 
-def differences(a: Recording, b: Recording, until: int | None = None) -> list[RunDifference]:
+def differences(a: Recording, b: Recording, until: float = math.inf) -> list[RunDifference]:
     """Returns what differs in the runs' components, then the first differing status and the first differing event.
 
-    `until`: the last tick to compare; None: all."""
+    `until`: the last tick to compare."""
     made = (RunDifference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
-            for key in _MADE_OF if differs(a, b, key))  # fmt: skip
+            for key in _MADE_OF if a.head.get(key) != b.head.get(key))  # fmt: skip
     firsts = (first(a, b, until) for first in (_first_status, _first_event))
     return [*made, *(each for each in firsts if each is not None)]
 
 
-def differs(a: Recording, b: Recording, key: str) -> bool:
-    return bool(a.head.get(key) != b.head.get(key))
+def parting(one: Iterable[T], other: Iterable[T]) -> tuple[T | None, T | None] | None:
+    """Returns the first pair in which two rows differ, None in it for the end of a row; None for equal rows."""
+    return next((pair for pair in zip_longest(one, other) if pair[0] != pair[1]), None)
 
 
-def _first_status(a: Recording, b: Recording, until: int | None) -> RunDifference | None:
-    paths = [{row.number: row.path for row in r.nodes} for r in (a, b)]
-    for tick in sorted({*a.ticks, *b.ticks}):
-        if until is not None and tick > until:
-            break
-        told = [[f"{p.get(n, '?')} {s}" for n, s in r.changes(tick)] for r, p in zip((a, b), paths, strict=True)]
-        if told[0] != told[1]:
-            pairs = zip_longest(*told, fillvalue="nothing more")
-            one, other = next(pair for pair in pairs if pair[0] != pair[1])
-            return RunDifference(f"{one} / {other}", tick)
+def shown(change: tuple[int, str] | None, paths: Mapping[int, str]) -> str:
+    """Returns a node's path and its new status."""
+    return f"{paths.get(change[0], '?')} {change[1]}" if change is not None else NOTHING
+
+
+def _first_status(a: Recording, b: Recording, until: float) -> RunDifference | None:
+    sides = (a, a.paths()), (b, b.paths())
+    for tick in sorted(tick for tick in {*a.ticks, *b.ticks} if tick <= until):
+        told = ([shown(change, paths) for change in recording.changes(tick)] for recording, paths in sides)
+        if (pair := parting(*told)) is not None:
+            return RunDifference(f"{pair[0] or NOTHING} / {pair[1] or NOTHING}", tick)
     return None
 
 
-def _first_event(a: Recording, b: Recording, until: int | None) -> RunDifference | None:
+def _first_event(a: Recording, b: Recording, until: float) -> RunDifference | None:
     for one, other in zip_longest(_told(a, until), _told(b, until)):
         if one is None or other is None or one[1:] != other[1:]:
             tick = (one or other or (0,))[0]
@@ -59,17 +63,17 @@ def _first_event(a: Recording, b: Recording, until: int | None) -> RunDifference
     return None
 
 
-def _told(recording: Recording, until: int | None) -> list[tuple[int, str, dict[str, Json]]]:
+def _told(recording: Recording, until: float) -> list[tuple[int, str, dict[str, Json]]]:
     left_out = ("seconds", "job")
     return [
         (event.tick, event.kind, {k: v for k, v in body.items() if k not in left_out})
         for event, body in recording.of(*_SHOWN)
-        if until is None or event.tick <= until
+        if event.tick <= until
     ]
 
 
 def _event(found: tuple[int, str, dict[str, Json]] | None) -> str:
-    return "nothing more" if found is None else f"{found[1]} {_short(found[2])}"
+    return NOTHING if found is None else f"{found[1]} {_short(found[2])}"
 
 
 def _short(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.journal import codec, folder, opening, outage
 from bt_runtime.journal.forked import Forked, forked
-from bt_runtime.journal.layout import End, changes_of, head_sum
+from bt_runtime.journal.layout import End, changes_of
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
@@ -104,11 +104,7 @@ class Glance:
         return row is not None and bool(row[0] == self._sum)
 
     def _begin(self, connection: sqlite3.Connection) -> None:
-        head = opening.head_of(connection)
-        if head.get("sum") != head_sum(head):
-            raise ValueError("what this journal's run was made of is damaged")
-        head.pop("end", None)
-        opening.check_head(head)
+        head, _ = opening.head_of(self.path, connection)
         self.name, self.tree = _short(str(head["name"])), _short(str(head["tree"]))
         self.forked = forked(head.get("forked"))
         self.started = self.progress = float(head["started"])

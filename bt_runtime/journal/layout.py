@@ -120,22 +120,10 @@ def head_sum(head: Mapping[str, Json]) -> int:
     return sum
 
 
-def checksum(event: Event, before: int) -> int:
-    """Returns a chained checksum: a missing or changed row breaks all later ones."""
-    return _crc(f"{event.seq}|{event.tick}|{event.at!r}|{event.kind}|{event.body}", before)
-
-
-def node_sum(row: NodeRow) -> int:
-    number, path, kind, name, tick, place = row
-    return _crc(f"{number}|{path}|{kind}|{name}|{tick}|{place}")
-
-
-def tick_sum(row: TickRow) -> int:
-    return _crc(f"{row.tick}|{row.at!r}|{row.changes}|{row.before}")
-
-
-def piece_sum(piece: TextPiece) -> int:
-    return _crc(f"{piece.id}|{piece.parent}|{piece.keep}|{piece.rest}")
+def checksum(row: tuple[object, ...], before: int = 0) -> int:
+    """Returns a row's checksum. That of an event continues the one before: a missing or changed event breaks all later
+    ones."""
+    return _crc("|".join([str(value) for value in row]), before)
 
 
 def _crc(text: str, before: int = 0) -> int:

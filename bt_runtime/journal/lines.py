@@ -43,7 +43,7 @@ def changed(changes: Iterable[tuple[int, str]], paths: Mapping[int, str]) -> lis
 def lines(recording: Recording) -> Iterator[dict[str, Json]]:
     """`run` first, then nodes as they come, events and status changes by tick. Bounded as `Recording.of` is."""
     yield first(recording.head, recording.damage)
-    paths = {row.number: row.path for row in recording.nodes}
+    paths = recording.paths()
     nodes = iter(recording.nodes)
     entries = recording.of()
     row, entry = next(nodes, None), next(entries, None)
@@ -56,8 +56,8 @@ def lines(recording: Recording) -> Iterator[dict[str, Json]]:
             yield {"kind": event.kind, "tick": event.tick, "at": event.at, "what": body}
             entry = next(entries, None)
         if tick in recording.ticks:
-            changes = changed(changes_of(recording.ticks[tick])[0], paths)
-            yield {"kind": "status", "tick": tick, "at": recording.times[tick], "what": {"changes": changes}}
+            changes = changed(changes_of(recording.ticks[tick].changes)[0], paths)
+            yield {"kind": "status", "tick": tick, "at": recording.ticks[tick].at, "what": {"changes": changes}}
 
 
 Line = Mapping[str, Json]

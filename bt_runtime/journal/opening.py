@@ -10,10 +10,23 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from bt_runtime.journal import codec, folder, outage, sources
-from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End, Event, NodeRow, TickRow
+from bt_runtime.journal.layout import (
+    FORMAT,
+    HEAD,
+    LONGEST,
+    MARK,
+    TABLES,
+    End,
+    Event,
+    NodeRow,
+    TextPiece,
+    TickRow,
+    checksum,
+    head_sum,
+)
 from bt_runtime.journal.parts import registered
 from bt_runtime.language.faults.diagnostic import BtError, text_of
 from bt_runtime.language.project import disk, real
@@ -22,10 +35,12 @@ from bt_runtime.types import Json
 LARGEST = 2**30  # bytes of a file that is read
 CELL = 4 * LONGEST + 4096  # bytes of one row: a character takes at most four
 SECONDS = 60.0  # after which reading ends: our own largest journals take a tenth of it
-Shape = Mapping[str, type | tuple[type, ...]]  # field → its types
+Shape = Mapping[str, Any]  # field → what `fits` takes
 _HEAD_ROWS = 200
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
+_TABLE_OF: dict[type, str] = {Event: "events", NodeRow: "nodes", TickRow: "ticks", TextPiece: "texts"}
+R = TypeVar("R", Event, NodeRow, TickRow, TextPiece)
 _NOTHING = "its beginning is damaged: nothing can be restored"
 
 
@@ -62,26 +77,17 @@ def _header(path: Path) -> None:
     elif mark == MARK:
         hint = "read it with the version of btr that wrote it"
         raise BtError(f"{path} is a journal of format {version}, and this version reads format {FORMAT}", hint)
-    elif mark == 0 and version == 0:
-        hint = "if it is one of an earlier version (format 1), that version can read and export it"
-        raise BtError(f"{path} is not a journal of this version", hint)
     else:
         raise BtError(f"{path} cannot be read as a journal: it is some other database", _NOTHING)
 
 
 def is_journal(path: Path) -> bool:
-    """Returns True for a journal by content, under any name and of earlier formats too."""
+    """Returns True for a journal by content, under any name."""
     try:
         begin = disk.begin(path, 100)
-        if begin[:16] != _MAGIC or len(begin) < 100:
-            return False
-        if int.from_bytes(begin[68:72], "big") == MARK:
-            return True
-        with closing(_connected(path)) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 20").fetchall()
-        return {name for (name,) in found} == set(TABLES)
-    except (OSError, sqlite3.Error, UnicodeDecodeError):
+    except OSError:
         return False
+    return begin[:16] == _MAGIC and int.from_bytes(begin[68:72], "big") == MARK
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -104,8 +110,20 @@ def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
         raise BtError(f"{path} cannot be read as a journal: its tables are not those of one", _NOTHING)
 
 
-def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
-    """Returns the head as stored, before any check of its content."""
+def head_of(path: Path, connection: sqlite3.Connection) -> tuple[dict[str, Json], Json]:
+    """Returns what the run was made of, checked, and what the journal says of its end, which is not."""
+    try:
+        found = _head_of(connection)
+        end = found.pop("end", None)
+        if found.get("sum") != head_sum(found):
+            raise ValueError("what this journal's run was made of is damaged")
+        _check_head(found)
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        raise BtError(f"{path} cannot be read as a journal: {error}", _NOTHING) from error
+    return found, end
+
+
+def _head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     found: dict[str, Json] = {}
     sizes = connection.execute(f"SELECT length(CAST(value AS BLOB)) FROM head LIMIT {_HEAD_ROWS}")
     if sum(size or 0 for (size,) in sizes) > HEAD:  # before any of it is taken into memory
@@ -113,6 +131,15 @@ def head_of(connection: sqlite3.Connection) -> dict[str, Json]:
     for name, value in connection.execute(f"SELECT name, value FROM head LIMIT {_HEAD_ROWS}"):
         found[name] = decoded(value)
     return found
+
+
+def rows(connection: sqlite3.Connection, kind: type[R], after: int) -> Iterator[tuple[R, Json]]:
+    """Yields the rows of a table behind this number, as stored, each with its checksum."""
+    number, *_ = kind._fields
+    columns = f"{', '.join(kind._fields)}, sum"
+    sql = f"SELECT {columns} FROM {_TABLE_OF[kind]} WHERE {number} > ? ORDER BY {number}"
+    for *row, sum in connection.execute(sql, (after,)):
+        yield kind._make(row), sum
 
 
 def copy(path: Path, to: Path) -> Path:
@@ -148,8 +175,15 @@ DEEP = 200  # values within values
 STATUSES = ("INVALID", "RUNNING", "SUCCESS", "FAILURE")
 _CHANGE = r'[1-9][0-9]{0,6}(?:[IRSFi]|="(?:[^"\\ ]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")'
 _CHANGES = re.compile(rf"{_CHANGE}(?: {_CHANGE})*")
-_NUMBER = (int, float)
+_NUMBER = int | float
 _JOB = {"job": int}
+_INSIDE = {"inside?": (int, str)}
+_WAYS = {str: [(str, str)]}
+# rows in the form of `tree/describe/facts.py`
+_FACTS = [{
+    "id": int, "at": (int, int), "place?": str, "names?": _WAYS, "writes?": _WAYS, "fields?": [(str, str, [str])],
+    "ports?": [(str, str, str, str)], "asks?": [str],
+}]  # fmt: skip
 
 # What those who read an entry rely on. Others may say what they like.
 ENTRIES: dict[str, Shape] = {
@@ -157,24 +191,26 @@ ENTRIES: dict[str, Shape] = {
     "ask": {**_JOB, "what": str, "model": str, "path": str, "prompt": str}, "answer": _JOB,
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str}, "forked": {"of": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
-    "write": {"scope": str, "name": str, "value": object, "order": int},
+    "write": {"scope": str, "name": str, "value": object, "order": int, **_INSIDE},
     "blackboard": {"scope": str, "name": str},
-    "change": {"how": str, "path": str, "text": (str, type(None)), "index": (int, type(None))},
-    "debug": {"do": str}, "halt": {"by": str, "reason": str}, "halted": {"by": str, "reason": str, "nodes": list},
+    "change": {"how": str, "path": str, "text": str | None, "index": int | None, **_INSIDE},
+    "debug": {"do": str}, "halt": {"by": str, "reason": str, **_INSIDE},
+    "halted": {"by": str, "reason": str, "nodes": [int]},
     "graft": {"how": str, "path": str, "yaml": object}, "crash": {"path": str, "message": str},
     "log": {"path": str, "level": str, "text": str}, "verdict": {"met": int, "total": int},
     "resumed": {"tick": int}, "act": {"path": str, "sentence": str}, "end": {"path": str, "why": str},
-    "unset": {"scope": str, "names": list}, "facts": {"file": str, "text": object, "nodes": list},
-    "shape": {"add": list, "gone": list, "order": dict}, "goal": {"path": str, "goal": str}, "prompt": {"path": str},
+    "unset": {"scope": str, "names": [str], "order?": int, **_INSIDE},
+    "facts": {"file": str, "text": object, "nodes": _FACTS},
+    "shape": {"add": [(int, int, str, str, str, str, str)], "gone": [int], "order": {str: [int]}},
+    "goal": {"path": str, "goal": str}, "prompt": {"path": str},
 }  # fmt: skip
 _TEXTS = {kind: tuple(name for name, of in shape.items() if of is str) for kind, shape in ENTRIES.items()}
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
 _HEAD: Shape = {
-    "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "files": list, "digest": str,
-    "kinds": list, "seed": object, "budget": (list, type(None)), "recall": bool, "strict": bool,
-    "hz": (int, float, type(None)), "versions": dict, "started": _NUMBER,
+    "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "digest": str,
+    "files": [{"origin": str, "place": str, "text": str}], "kinds": list, "seed": object, "budget": list | None,
+    "recall": bool, "strict": bool, "hz": int | float | None, "versions": dict, "started": _NUMBER,
 }  # fmt: skip
-_FILE = {"origin": str, "place": str, "text": str}
 
 
 class InvalidEntry(ValueError):
@@ -210,34 +246,34 @@ def writable(kind: str, found: dict[str, Json]) -> dict[str, Json]:
     return {**found, **{name: text_of(found[name]) for name in odd}} if odd else found
 
 
-def checked_body(event: Event) -> dict[str, Json]:
-    """An event's content, when the event can be one. Raises InvalidEntry."""
+def body_of(event: Event, before: int, sum: Json) -> dict[str, Json] | None:
+    """An event's content; None for a damaged one. `before`: the checksum of the event before, which its own
+    continues."""
+    try:
+        return _checked_body(event) if checksum(event, before) == sum else None
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def _checked_body(event: Event) -> dict[str, Json]:
     _, tick, at, kind, text = event
-    _row(event, (int, int, float, str, str))
+    need(tuple(map(type, event)) == (int, int, float, str, str))
     need(0 <= tick <= LAST_TICK and 0 <= at <= LAST_TIME and len(kind) <= NAME and len(text) <= LONGEST)
     found: dict[str, Json] = decoded(text)
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
     values = found if '"$":' not in text else {k: _value(v) for k, v in found.items()}
     shaped(values, ENTRIES.get(kind, {}))
-    if "inside" in found:
-        inside = found["inside"]
-        need(isinstance(inside, list) and tuple(map(type, inside)) == (int, str))
     if kind == "clock":
         need(abs(found["value"]) <= LAST_TIME)
     elif kind == "result":
         need(found.get("status") in STATUSES)
     elif kind in _ANSWERS:
         _answer(kind, found)
-    elif kind == "halted":
-        need(all(type(n) is int for n in found["nodes"]))
     elif kind == "blackboard":
         need("value" in found or isinstance(found.get("patch"), dict))
     elif kind == "shape":
-        _shape(found)
-    elif kind == "unset":
-        need(all(type(name) is str for name in found["names"]) and type(found.get("order", 0)) is int)
-    elif kind == "facts":
-        _facts(found["nodes"])
+        need(all(len(text) <= NAME for row in found["add"] for text in row[2:]))
+        need(all(parent.isascii() and parent.isdigit() and len(parent) < 9 for parent in found["order"]))
     return found
 
 
@@ -247,36 +283,7 @@ def _answer(kind: str, found: Mapping[str, Json]) -> None:
     elif "lines" not in found:
         need("value" in found)
         if kind == "done":
-            value = found["value"]
-            need(isinstance(value, list) and len(value) == 3 and value[0] in STATUSES and isinstance(value[2], str))
-
-
-def _shape(found: Mapping[str, Json]) -> None:
-    """Rows as `Placed` has them; numbers that are known are the reader's to see to."""
-    for row in found["add"]:
-        need(isinstance(row, list) and tuple(map(type, row)) == (int, int, str, str, str, str, str))
-        need(all(len(text) <= NAME for text in row[2:]))
-    need(all(type(number) is int for number in found["gone"]))
-    for parent, below in found["order"].items():
-        need(parent.isascii() and parent.isdigit() and len(parent) < 9 and isinstance(below, list))
-        need(all(type(number) is int for number in below))
-
-
-def _facts(rows: list[Json]) -> None:
-    """Checks rows in the form of `tree/describe/facts.py`."""
-    for row in rows:
-        need(isinstance(row, dict) and type(row.get("id")) is int and isinstance(row.get("place", ""), str))
-        at, names = row.get("at"), [*row.get("names", {}).values(), *row.get("writes", {}).values()]
-        need(isinstance(at, list) and len(at) == 2 and all(type(n) is int for n in at))
-        need(all(isinstance(way, list) and all(_texts(step, 2) for step in way) for way in names))
-        need(all(isinstance(f, list) and _texts(f[:2], 2) and _texts(f[2]) for f in row.get("fields", ())))
-        need(all(_texts(port, 4) for port in row.get("ports", ())) and _texts(row.get("asks", [])))
-
-
-def _texts(found: Json, count: int | None = None) -> bool:
-    return (
-        isinstance(found, list) and all(type(text) is str for text in found) and (count is None or len(found) == count)
-    )
+            need(fits(found["value"], (str, object, str)) and found["value"][0] in STATUSES)
 
 
 def _value(value: Json) -> Json:
@@ -320,26 +327,29 @@ def status_of(body: str) -> str:
     return str(found["status"])
 
 
-def check_node(row: NodeRow) -> None:
-    _row(row, (int, str, str, str, int, int))
-    number, path, kind, name, tick, place = row
-    need(len(path) <= NAME and len(kind) <= NAME and len(name) <= NAME and path.startswith("/"))
-    need(0 <= tick <= LAST_TICK and 0 <= place <= LAST_NODE and number <= LAST_NODE)
+def is_whole(row: NodeRow | TickRow | TextPiece, sum: Json) -> bool:
+    """True for a row that its checksum fits, and that a recorder can have written."""
+    if checksum(row) != sum or tuple(map(type, row)) != _TYPES[type(row)]:
+        return False
+    if isinstance(row, NodeRow):
+        short = max(len(row.path), len(row.kind), len(row.name)) <= NAME and row.path.startswith("/")
+        return short and 0 <= row.tick <= LAST_TICK and 0 <= row.place <= LAST_NODE and row.number <= LAST_NODE
+    if isinstance(row, TickRow):
+        timely = 0 <= row.tick <= LAST_TICK and 0 <= row.at <= LAST_TIME
+        return timely and (row.changes == "" or _CHANGES.fullmatch(row.changes) is not None)
+    return True
 
 
-def check_tick(row: TickRow) -> None:
-    _row(row, (int, float, str, int))
-    need(0 <= row.tick <= LAST_TICK and 0 <= row.at <= LAST_TIME)
-    need(row.changes == "" or _CHANGES.fullmatch(row.changes) is not None)
+_TYPES: dict[type, tuple[type, ...]] = {
+    NodeRow: (int, str, str, str, int, int), TickRow: (int, float, str, int), TextPiece: (int, int, int, str),
+}  # fmt: skip
 
 
-def check_head(found: Mapping[str, Json]) -> None:
+def _check_head(found: Mapping[str, Json]) -> None:
     """Checks a journal's head. Its file names must not lead out of the folder that they are written to."""
     shaped(found, _HEAD)
     need(0 < len(found["name"]) <= NAME and 0 <= found["started"] <= LAST_TIME)
     for file in found["files"]:
-        need(isinstance(file, dict))
-        shaped(file, _FILE)
         place = PurePosixPath(file["place"])
         need(place.parts != () and not place.is_absolute() and ".." not in place.parts and place.name.isprintable())
         need(len(file["place"]) <= NAME and all(len(p.encode("utf-8", "replace")) <= 255 for p in place.parts))
@@ -353,14 +363,26 @@ def check_head(found: Mapping[str, Json]) -> None:
         raise InvalidEntry(f"no value of a run: {error}") from error
 
 
-def _row(row: tuple[object, ...], types: tuple[type, ...]) -> None:
-    if tuple(map(type, row)) != types:
-        raise InvalidEntry("a value of another type")
+def fits(value: Json, shape: Any) -> bool:
+    """True for a value of this type; or a list of such (`[int]`), a row (`(int, str)`), or an object with such fields:
+    `name?` may be missing, and `str` stands for any name."""
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(fits(each, shape[0]) for each in value)
+    if isinstance(shape, tuple):
+        return isinstance(value, list) and len(value) == len(shape) and all(map(fits, value, shape))
+    if not isinstance(shape, dict):
+        return isinstance(value, shape) and (shape is not int or value.__class__ is not bool)
+    if not isinstance(value, dict):
+        return False
+    if str in shape:
+        return all(fits(each, shape[str]) for each in value.values())
+    return all(fits(value[key], inner) if (key := name.removesuffix("?")) in value else key != name
+               for name, inner in shape.items())  # fmt: skip
 
 
 def shaped(found: Mapping[str, Json], shape: Shape) -> None:
-    for name, type_ in shape.items():
-        if name not in found or not isinstance(found[name], type_):
+    for name, inner in shape.items():
+        if found.get(name).__class__ is not inner and not fits(found, {name: inner}):  # most often it is
             raise InvalidEntry(f"`{name}` is missing, or not what it should be")
 
 

@@ -116,9 +116,6 @@ class FailureMarker:
         self.file: int | None = None
         # of an earlier process, until this one has written what was missing
         self.said, self.events = read(journal) if journal is not None else OutageMark()
-        self._reserve()
-
-    def _reserve(self) -> None:
         if self.path is None:
             return
         try:
@@ -144,14 +141,14 @@ class FailureMarker:
         """Writes the number of the newest row on the disk. SQLite cuts a damaged log without a word; this tells.
 
         It is not synced: it may stay behind the journal, but never runs ahead of it."""
-        if self.file is None or events == self.events:
+        if self.path is None or self.file is None or events == self.events:
             return
         self.events = events
-        line = self._line() if self.said is not None else _number(events)
         try:
-            os.pwrite(self.file, line, 0)
+            os.pwrite(self.file, self._line(), 0)
         except OSError:
-            self._remove()  # a number that is too small would be believed
+            self.close(ours=False)
+            self.path.unlink(missing_ok=True)  # a number that is too small would be believed
 
     def put(self) -> None:
         """Writes it all, and waits for the disk."""
@@ -161,12 +158,11 @@ class FailureMarker:
         os.fsync(self.file)
 
     def _line(self) -> bytes:
-        return _line(OutageMark(self.said, self.events)).ljust(MARKER_SIZE)
-
-    def _remove(self) -> None:
-        self.close(ours=False)
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
+        told = self.said._replace(why=self.said.why[:_LONGEST])._asdict() if self.said is not None else {}
+        if self.events:
+            told["events"] = self.events
+        line = json.dumps(told).encode()
+        return (b"%d %s" % (zlib.crc32(line), line) if told else b"").ljust(MARKER_SIZE)
 
     def close(self, ours: bool = True) -> None:
         """Deletes the marker, which a complete journal does not need. Not `ours`: another process writes the journal,
@@ -221,18 +217,3 @@ def read(journal: Path) -> OutageMark:
         return OutageMark(WriteFailure(**found) if found else None, int(events))
     except (ValueError, TypeError, AttributeError):
         return OutageMark(UNREADABLE)
-
-
-def _number(events: int) -> bytes:
-    """Returns the line of a mark that names no failure; all longer ones were written by `put`, with blanks behind."""
-    said = b'{"events": %d}' % events
-    return (b"%d %s" % (zlib.crc32(said), said)).ljust(64)
-
-
-def _line(mark: OutageMark) -> bytes:
-    found = mark.failure
-    told = found._replace(why=found.why[:_LONGEST])._asdict() if found is not None else {}
-    if mark.events:
-        told["events"] = mark.events
-    said = json.dumps(told).encode() if told else b""
-    return b"%d %s" % (zlib.crc32(said), said) if said else b""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.behind import Behind, behind
@@ -22,10 +22,6 @@ from bt_runtime.journal.layout import (
     Whole,
     changes_of,
     checksum,
-    head_sum,
-    node_sum,
-    piece_sum,
-    tick_sum,
 )
 from bt_runtime.journal.order import STATE
 from bt_runtime.language.faults.diagnostic import BtError
@@ -33,14 +29,6 @@ from bt_runtime.types import Json
 
 DECIDED = ("answer", "done", "result")  # a decision or an action is whole once this is there
 MOST_TOLD = 2**28  # characters that the texts of one journal may come to when all of them are told
-
-
-class AddedRows(NamedTuple):
-    """The rows read in one go."""
-
-    nodes: list[NodeRow]
-    events: list[Event]
-    ticks: list[TickRow]
 
 
 class KeptState(NamedTuple):
@@ -59,19 +47,22 @@ class Recording:
     head: dict[str, Json]  # texts, settings and versions that the run was made of
     end: End
     events: list[Event]
-    ticks: dict[int, str]
-    times: dict[int, float]
+    ticks: dict[int, TickRow]
     nodes: list[NodeRow]
     texts: Whole
     sum: int  # the chained checksum of the last event
     begins: KeptState | None = None  # the kept state from which reading begins, if not the run's beginning
 
     def __init__(self, path: Path, held: bool = False, near: float = 0) -> None:
-        """`near`: reads on from the latest state that the run has kept before this tick, if it has kept one."""
+        """`near`: reads on from the latest state that the run has kept before this tick, if there is one and no damage
+        after it."""
         self.path, self.held, self.near = path, held, near
         self._read()
         if self.damage and self._live:
             self._read()  # read again: the run wrote while we began
+        if self.damage and self.begins is not None:
+            self.near = 0
+            self._read()  # what is whole before the damage is told from the beginning on
         if self.torn:
             self._to_last_whole_decision()
 
@@ -141,9 +132,13 @@ class Recording:
             return 0
         return sum(self.texts.lengths[number] for _, number in _references(event, opening.decoded(event.body)))
 
+    def paths(self) -> dict[int, str]:
+        """Returns each node's path, by its number."""
+        return {row.number: row.path for row in self.nodes}
+
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """Returns (node, status) in order, without resets; old ticks may have been dropped."""
-        statuses, _ = changes_of(self.ticks.get(tick, ""))
+        statuses, _ = changes_of(self.ticks[tick].changes if tick in self.ticks else "")
         return [(number, STATUS[letter]) for number, letter in statuses if letter in STATUS]
 
     def keep(self, count: int) -> None:
@@ -162,13 +157,13 @@ class Recording:
 
     def _read(self) -> None:
         self.damage, self.torn, self.behind = "", False, Behind()
-        self.events, self.nodes, self.sum = [], [], 0
-        self.ticks, self.times = {}, {}
+        self.events, self.nodes, self.ticks, self.sum = [], [], {}, 0
         self.lengths: Counter[str] = Counter()  # kind → characters of its events' texts
         self.texts = Whole()
         self.latest = TickRow(-1, 0.0, "")
         with opening.opened(self.path) as connection:
-            self.head = self._head(connection)
+            self.head, end = opening.head_of(self.path, connection)
+            self._say_end(end)
             self.begins = self._nearest(connection) if self.near else None
             if self.begins is not None:
                 self.sum = self.begins.sum
@@ -193,24 +188,14 @@ class Recording:
         broken = outage.marked(self.path)
         return broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
 
-    def more(self) -> AddedRows:
+    def more(self) -> tuple[list[Event], list[TickRow]]:
         """Reads the rows that a live run has written since the last call."""
         with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
             self._say_end(opening.decoded(row[0]) if row is not None else None)
-            return self._add(connection)
-
-    def _head(self, connection: sqlite3.Connection) -> dict[str, Json]:
-        try:
-            found = opening.head_of(connection)
-            if found.get("sum") != head_sum(found):
-                raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
-            opening.check_head(found)
-            self._say_end(found.pop("end", None))
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            hint = "its beginning is damaged: nothing can be restored"
-            raise BtError(f"{self.path} cannot be read as a journal: {error}", hint) from error
-        return found
+            events, tick = len(self.events), self.latest.tick
+            self._add(connection)
+        return self.events[events:], [row for number, row in self.ticks.items() if number > tick]
 
     def _say_end(self, found: Json) -> None:
         try:
@@ -218,19 +203,17 @@ class Recording:
         except ValueError as error:
             self.end, self.damage, self.torn = End(), str(error), True
 
-    def _add(self, connection: sqlite3.Connection) -> AddedRows:
+    def _add(self, connection: sqlite3.Connection) -> None:
         """Reads all tables at one moment, each up to its first damage."""
-        added = AddedRows([], [], [])
         for part in (self._read_texts, self._read_events, self._read_nodes, self._read_ticks):
             try:
-                part(connection, added)
+                part(connection)
                 continue
             except opening.InvalidEntry as error:
                 self.damage = self.damage or str(error)
             except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
                 self.damage = self.damage or f"it cannot be read on: {error}"
             self.torn = self.torn or part == self._read_events
-        return added
 
     def _nearest(self, connection: sqlite3.Connection) -> KeptState | None:
         """Finds the latest kept state, from the end on; None where there is none, or where it is damaged."""
@@ -243,10 +226,9 @@ class Recording:
                 return None
             event = Event(*row)
             before = connection.execute("SELECT sum FROM events WHERE seq = ?", (event.seq - 1,)).fetchone()
-            if before is None or checksum(event, before[0]) != sum:
-                return None
-            return KeptState(event.seq, event.tick, sum, opening.checked_body(event))
-        except (sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError):
+            body = opening.body_of(event, before[0], sum) if before is not None else None
+            return KeptState(event.seq, event.tick, sum, body) if body is not None else None
+        except (sqlite3.Error, ValueError, TypeError, OverflowError):
             return None
 
     def was_begun(self, sentence: str) -> bool:
@@ -260,28 +242,18 @@ class Recording:
             return any(opening.decoded(body)["sentence"] == sentence
                        for (body,) in connection.execute(sql, (self.begins.seq,)))  # fmt: skip
 
-    def _read_texts(self, connection: sqlite3.Connection, added: AddedRows) -> None:
+    def _read_texts(self, connection: sqlite3.Connection) -> None:
         """Reads the texts. A damaged text is skipped; an entry that refers to it reports the gap."""
-        sql = "SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id"
-        for *row, sum in connection.execute(sql, (max(self.texts, default=0),)):
-            piece = TextPiece(*row)
-            if tuple(map(type, piece)) == (int, int, int, str) and piece_sum(piece) == sum:
+        for piece, sum in opening.rows(connection, TextPiece, max(self.texts, default=0)):
+            if opening.is_whole(piece, sum):
                 self.texts.add(piece, LONGEST, DEPTH + 1)
 
-    def _read_events(self, connection: sqlite3.Connection, added: AddedRows) -> None:
-        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq > ? ORDER BY seq"
-        for *row, sum in connection.execute(sql, (self.count,)):
-            event = Event(*row)
-            try:
-                whole = event.seq == self.count + 1 and checksum(event, self.sum) == sum
-                body = opening.checked_body(event) if whole else {}
-                whole = whole and all(number in self.texts for _, number in _references(event, body))
-            except (ValueError, TypeError, AttributeError):
-                whole = False
-            if not whole:
+    def _read_events(self, connection: sqlite3.Connection) -> None:
+        for event, sum in opening.rows(connection, Event, self.count):
+            body = opening.body_of(event, self.sum, sum) if event.seq == self.count + 1 else None
+            if body is None or any(number not in self.texts for _, number in _references(event, body)):
                 raise opening.InvalidEntry(f"event {self.count + 1} is damaged")
             self.events.append(event)
-            added.events.append(event)
             self.sum = sum
             if _REFERENCE in event.body:
                 self.lengths[event.kind] += self.length(event)
@@ -289,30 +261,24 @@ class Recording:
             there = f"{self.count:,} of {self.end.events:,} events are there"
             raise opening.InvalidEntry(f"its end is missing: {there}")
 
-    def _read_nodes(self, connection: sqlite3.Connection, added: AddedRows) -> None:
-        sql = "SELECT number, path, kind, name, tick, place, sum FROM nodes WHERE number > ? ORDER BY number"
-        for *row, sum in connection.execute(sql, (len(self.nodes),)):
-            node = NodeRow(*row)
-            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(opening.check_node, node):
+    def _read_nodes(self, connection: sqlite3.Connection) -> None:
+        for node, sum in opening.rows(connection, NodeRow, len(self.nodes)):
+            if node.number != len(self.nodes) + 1 or not opening.is_whole(node, sum):
                 raise opening.InvalidEntry(f"node {len(self.nodes) + 1} is damaged")
             self.nodes.append(node)
-            added.nodes.append(node)
         if len(self.nodes) != self.end.nodes:
             raise opening.InvalidEntry(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
 
-    def _read_ticks(self, connection: sqlite3.Connection, added: AddedRows) -> None:
-        sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
+    def _read_ticks(self, connection: sqlite3.Connection) -> None:
         since = self.latest.tick
         if self.begins is not None and not self.ticks:  # the row of its tick, or the one before
             last = "SELECT max(tick) FROM ticks WHERE tick <= ?"
             since = (connection.execute(last, (self.begins.tick,)).fetchone()[0] or 0) - 1
-        for *found, sum in connection.execute(sql, (since,)):
-            row = TickRow(*found)
+        for row, sum in opening.rows(connection, TickRow, since):
             linked = row.before == self.latest.tick or not self.ticks  # the ring has forgotten what was before
-            if not linked or tick_sum(row) != sum or not _is(opening.check_tick, row):
+            if not linked or not opening.is_whole(row, sum):
                 raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is damaged")
-            self.ticks[row.tick], self.times[row.tick], self.latest = row.changes, row.at, row
-            added.ticks.append(row)
+            self.ticks[row.tick] = self.latest = row
         if self.latest.tick != self.end.tick or (self.begins is None and len(self.ticks) < self.end.ticks):
             raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is missing")
 
@@ -320,10 +286,9 @@ class Recording:
         whole = next((i for i in range(len(self.events), 0, -1) if self.events[i - 1].kind in DECIDED), 0)
         self.keep(whole)
         last = self.events[-1].tick if self.events else 0
-        self.ticks = {t: c for t, c in self.ticks.items() if t < last}  # tick `last` may have gone on
+        self.ticks = {tick: row for tick, row in self.ticks.items() if tick < last}  # tick `last` may have gone on
 
 
-R = TypeVar("R")
 _REFERENCE = '{"$":"text"'
 
 
@@ -333,11 +298,3 @@ def _references(event: Event, body: dict[str, Json]) -> list[tuple[str, int]]:
         return []
     found = ((name, opening.reference(value)) for name, value in body.items())
     return [(name, number) for name, number in found if number is not None]
-
-
-def _is(check: Callable[[R], None], row: R) -> bool:
-    try:
-        check(row)
-    except opening.InvalidEntry:
-        return False
-    return True

@@ -305,18 +305,17 @@ class Recorder(Gate):
                 self._shaped(shape, tick.number)
         if tick.halts or tick.grafts or tick.status is not RUNNING:
             self._noted(tick)
-        tape = self.tape
-        spent = spending(self.context)
-        if spent != self.spent:
+        tape, writer = self.tape, self.tape.writer
+        if self.context.services.spent is not None and (spent := spending(self.context)) != self.spent:
             self.spent = spent
             tape.note("spent", spent)
-        changed = tick.changes or tick.resets or tick.said
-        if changed and tape.writer is not None and tick.number >= self.since and not tape.broken:
-            tape.writer.changes(tick)
-        if tape.writer is not None:
-            tape.writer.keep_up()
-        if self.states is not None and tick.number != self.ticks:
-            self.states.look(tick)
+        if writer is not None:
+            if (tick.changes or tick.resets or tick.said) and tick.number >= self.since and not tape.broken:
+                writer.changes(tick)
+            writer.keep_up()
+            states = self.states
+            if states is not None and writer.noted >= states.next and tick.number != self.ticks:
+                states.look(tick, writer)
         self.ticks = tick.number
 
     def begin_at(self, tick: int) -> None:

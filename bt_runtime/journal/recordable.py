@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.engine import Engine
+    from bt_runtime.tree.runner import Runner
     from bt_runtime.types import Json, Task
 
 
@@ -52,11 +53,6 @@ class Equipment(Protocol):
         """Gives the run a working memory on its blackboard."""
 
 
-class Stoppable(Protocol):
-    def halt(self, reason: str) -> None:
-        """Ends the run for this reason."""
-
-
 class Recordable(Protocol):
     name: str
     context: Context
@@ -67,4 +63,4 @@ class Recordable(Protocol):
     @property
     def resources(self) -> Equipment: ...
     @property
-    def runner(self) -> Stoppable: ...
+    def runner(self) -> Runner: ...

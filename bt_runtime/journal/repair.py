@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bt_runtime.journal import codec, folder
-from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.journal.layout import SUFFIX, Event
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.language.project import disk
+from bt_runtime.types import Json
 
 DAMAGED = ".damaged"
 _DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until it stands in its place
@@ -22,17 +25,25 @@ def rebuild(recording: Recording, path: Path, limits: JournalLimits) -> None:
     draft = path.with_suffix(_DRAFT)
     for each in folder.files_of(draft, locks=False):
         each.unlink()
-    head = {name: codec.text(value) for name, value in recording.head.items()}
-    store = JournalStore(draft, limits, head)
-    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
-    pieces = list(recording.texts.pieces.values())
-    store.commit(RowBatch(recording.events, pieces, ticks, recording.nodes), durable=True)
-    store.close()
+    write_rows(recording, draft, recording.head, recording.events, limits)
     for each in folder.files_of(path, locks=False):
         _kept(each, path.with_suffix(DAMAGED + each.name.removeprefix(path.name)))
     disk.settle(path.parent)
     draft.replace(path.with_suffix(_READY))
     ended(path)
+
+
+def write_rows(
+    recording: Recording, path: Path, head: Mapping[str, Json], events: Sequence[Event],
+    limits: JournalLimits | None = None, end: float = math.inf,
+) -> None:  # fmt: skip
+    """Writes a new journal: this head, these events, and a recording's texts; its nodes and changes of status from
+    before the tick `end`."""
+    store = JournalStore(path, limits, {name: codec.text(value) for name, value in head.items()})
+    ticks = [(row.tick, row.at, row.changes) for row in recording.ticks.values() if row.tick < end]
+    nodes = [node for node in recording.nodes if node.tick < end]
+    store.commit(RowBatch(events, recording.texts.pieces.values(), ticks, nodes), durable=True)
+    store.close()
 
 
 def ended(path: Path) -> bool:

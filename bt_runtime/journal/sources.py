@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime._version import __version__
 from bt_runtime.journal import codec
@@ -76,17 +76,11 @@ def tree_digest(files: Iterable[Mapping[str, str]], text: str) -> str:
     return str(found.hexdigest())
 
 
-class Digest(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
-
-
-def _sha256(data: bytes) -> Digest:
+def _sha256(data: bytes) -> Any:
     """The interpreter's own where it has one: with OpenSSL's come three and a half megabytes."""
     for name in ("_sha2", "_sha256", "hashlib"):  # Python 3.12 and later; earlier; any
         with suppress(ImportError):
-            found: Digest = import_module(name).sha256(data)
-            return found
+            return import_module(name).sha256(data)
     raise BtError("this Python has no SHA-256", "install one that has")
 
 

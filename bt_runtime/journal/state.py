@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bt_runtime.journal.recordable import Recordable
     from bt_runtime.journal.tape import Tape
     from bt_runtime.journal.taped import TapedClock
+    from bt_runtime.journal.writer import Writer
     from bt_runtime.language.entry import SkillEntry
 
 VERSION = 1
@@ -191,10 +192,9 @@ class StateKeeper:
         values = [v for each in found for v in values_of(each, _state_of(each))]
         return [kept_form(v, self.at) for v in values if not _state_of(v)]
 
-    def look(self, tick: Tick) -> None:
-        """Keeps the present state when enough was noted since the last one, and when it has a form."""
-        writer = self.tape.writer
-        if self.off or writer is None or writer.noted < self.next or not self.tape.goes_on or writer.broken:
+    def look(self, tick: Tick, writer: Writer) -> None:
+        """Keeps the present state, if it has a form: enough was noted since the last one."""
+        if self.off or not self.tape.goes_on or writer.broken:
             return
         engine, board = self.run.engine, self.run.context.blackboard
         # whoever changes the run from outside notes it after the change: none may come between

@@ -27,9 +27,6 @@ from bt_runtime.journal.layout import (
     TextPiece,
     TickRow,
     checksum,
-    node_sum,
-    piece_sum,
-    tick_sum,
 )
 from bt_runtime.journal.outage import PATIENCE, Gone, Overtaken, Unsynced
 from bt_runtime.language.faults.diagnostic import BtError
@@ -218,10 +215,10 @@ class JournalStore:
         if batch.head:
             many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
         if batch.texts:
-            many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, piece_sum(p)) for p in batch.texts])
+            many("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?, ?)", [(*p, checksum(p)) for p in batch.texts])
         nodes = [row for row in batch.nodes if row.number > end.nodes]  # a run that is made again numbers them again
         if nodes:
-            many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, node_sum(row)) for row in nodes])
+            many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, checksum(row)) for row in nodes])
         sum = end.sum
         if batch.events:
             rows = [(*event, sum := checksum(event, sum)) for event in batch.events]
@@ -245,7 +242,7 @@ class JournalStore:
             rows[tick] = latest
         self.latest = latest
         many = self.connection.executemany
-        many("INSERT OR REPLACE INTO ticks VALUES (?, ?, ?, ?, ?)", [(*r, tick_sum(r)) for r in rows.values()])
+        many("INSERT OR REPLACE INTO ticks VALUES (?, ?, ?, ?, ?)", [(*r, checksum(r)) for r in rows.values()])
         return count - self._forget(latest.tick - self.limits.ticks)
 
     def _forget(self, tick: int) -> int:

@@ -8,7 +8,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
@@ -31,6 +31,9 @@ from bt_runtime.journal.writer import Body, Writer
 from bt_runtime.language.faults.diagnostic import BtError, TooLong, message_of
 from bt_runtime.types import Json
 
+if TYPE_CHECKING:
+    from bt_runtime.tree.engine import Engine
+
 T = TypeVar("T")
 WRITES = "blackboard"  # a node's writes
 
@@ -51,13 +54,6 @@ class Failed(BtError):
     """Raised in a replay for an outside failure that was recorded."""
 
 
-class Counting(Protocol):
-    """The counter of a run's ticks: its engine."""
-
-    @property
-    def count(self) -> int: ...
-
-
 class Tape:
     """Records and replays answers. `writer` takes new entries; without a writer, the tape only replays."""
 
@@ -76,7 +72,7 @@ class Tape:
         self.caller: Caller | None = None  # the caller whose call is being made
         self.unsure = False  # the record of an action may have been lost
         self.asked_first: set[str] = set()  # the actions that were looked at since, before they were begun
-        self.engine: Counting | None = None  # the run's engine, once it is recorded
+        self.engine: Engine | None = None  # the run's engine, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
         self.path: Path | None = None  # the journal's file, once there is one
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
@@ -140,7 +136,7 @@ class Tape:
         return self._answered(body)
 
     def _answered(self, body: dict[str, Json]) -> dict[str, Json]:
-        self._pop(body)
+        self._pop()
         self._listened()
         return body
 
@@ -148,11 +144,10 @@ class Tape:
         assert self.recording is not None
         return self.events[0], self.recording.body(self.events[0])
 
-    def _pop(self, body: dict[str, Json]) -> dict[str, Json]:
-        self.events.popleft()
+    def _pop(self, at: int = 0) -> None:
+        del self.events[at]
         if self.live:
             self.on_live()
-        return body
 
     def _differ(self, kind: str, key: dict[str, Json], event: Event, body: dict[str, Json]) -> None:
         self.broken = True
@@ -191,7 +186,7 @@ class Tape:
 
     def _repeat(self) -> None:
         event, body = self._head()
-        self._pop(body)
+        self._pop()
         self.calling(*LISTENER, self.again, event.kind, body)
 
     def _reach(self, kind: str, number: int) -> None:
@@ -233,9 +228,7 @@ class Tape:
         while at < len(self.events) and self.events[at].tick <= now:
             event = self.events[at]
             if is_outside(event, self.inside):
-                del self.events[at]
-                if self.live:
-                    self.on_live()
+                self._pop(at)
                 assert self.recording is not None
                 return event, self.recording.body(event)
             at += 1

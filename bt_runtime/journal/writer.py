@@ -105,7 +105,7 @@ class Writer:
 
     def clock(self, tick: int, now: float) -> None:
         """Notes the time of a tick. It is so frequent that it is written only with another entry."""
-        self._note(0, Writer._event, tick, layout.wall_time(), "clock", f'{{"value":{float(now)!r}}}', None, None)
+        self._note(0, Writer._clock, tick, layout.wall_time(), float(now))
 
     def changes(self, tick: Tick) -> None:
         text = layout.changes_text(statuses(tick), feedback(tick))
@@ -388,6 +388,9 @@ class Writer:
             return
         self.seq += 1
         made.events.append(Event(self.seq, tick, at, kind, found))
+
+    def _clock(self, made: RowBatch, tick: int, at: float, now: float) -> None:
+        self._event(made, tick, at, "clock", f'{{"value":{now!r}}}', None, None)
 
     def _body(
         self, made: RowBatch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]

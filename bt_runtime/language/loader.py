@@ -82,8 +82,7 @@ class Loader:
     def beside(self, path: Path) -> None:
         """Takes the project around the first file, unless the caller named one. Shipped trees have none."""
         self.found_by_file = False
-        shipped = any(path.is_relative_to(place.resolve()) for place in project.installed("trees"))
-        root = None if shipped else project.find_root(path.parent)
+        root = None if project.shipped(path, "trees") else project.find_root(path.parent)
         if root is not None and root != self.project:
             self.within(root)
 
@@ -115,6 +114,10 @@ class Loader:
                 for node in each.root.walk():
                     node.given, node.source = {}, each.text
         found = self.diagnostics.sorted()
+        if self.loaded and not found and type(self) is Loader:
+            from bt_runtime.language import kept
+
+            kept.keep(self)
         return Checked(None if self.diagnostics.errors else tree, found, self.diagnostics.sources)
 
     # Files -----------------------------------------------------------------------------------
@@ -135,21 +138,24 @@ class Loader:
         path = real(path)
         if self.home is None:
             self.home = path.parent
-        if path not in self.loaded:
+        if path in self.loaded:
+            return self.loaded[path]
+        from bt_runtime.language import kept
+
+        self.loaded[path] = tree = kept.taken(self, path) if way and type(self) is Loader else None
+        if tree is None:  # until it is whole: a tree that contains itself is met here
             document = source.read(path, shown_path(path), self.limits)
             self.files[path] = document.text
-            self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
-            self.loaded[path] = self.tree(document, path.parent, way, path)
-        return self.loaded[path]
+            self.loaded[path] = tree = self.tree(document, path.parent, way, path)
+        return tree
 
     def include(self, name: str, folder: Path) -> Path | str:
         """Returns the file of a subtree, or a diagnostic."""
         if not project.nameable(name):
             return "missing"
-        beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
-        found = next(beside, None)
+        found = next(filter(Path.is_file, (folder / name, folder / f"{name}.yaml")), None)
         if found is None:
-            shipped = any(folder.is_relative_to(real(place)) for place in project.installed("trees"))
+            shipped = project.shipped(folder, "trees")
             found = (project.find_tree(name, self.project) if shipped else self.named(name)).path
         if found is None:
             return "missing"
@@ -157,8 +163,8 @@ class Loader:
 
     def allowed(self, path: Path, folder: Path) -> bool:
         """True when a tree of this folder may use the file: it lies in the project, or among the shipped files."""
-        roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
-        return any(real(path).is_relative_to(real(root)) for root in roots)
+        home = self.project or self.home or folder
+        return real(path).is_relative_to(real(home)) or project.shipped(path, "trees", "skills")
 
     def import_policy(self, folder: Path) -> ImportPolicy | None:
         """Returns the import policy for files of this folder."""
@@ -289,9 +295,6 @@ class Loader:
         from bt_runtime.language import manifest
 
         return manifest.read(path, shown_path(path), self.import_policy(folder))
-
-    def names(self, folder: project.Folder) -> list[str]:
-        return list(project.names(folder, root=self.project))
 
     def manifest_with(self, kind: str) -> str:
         """Returns a hint for an unknown kind that is a skill of a manifest not listed by this tree."""

@@ -9,7 +9,6 @@ from typing import Protocol
 from bt_runtime.language import manifest, project
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.faults.diagnostic import did_you_mean
-from bt_runtime.language.project import Folder
 from bt_runtime.types import Span
 
 
@@ -19,11 +18,9 @@ class Loading(Protocol):
     project: Path | None
     diagnostics: Diagnostics
 
-    def names(self, folder: Folder) -> list[str]: ...
-
 
 def no_manifest(loader: Loading, name: str, file: str, span: Span) -> None:
-    known = loader.names("skills")
+    known = project.names("skills", root=loader.project)
     label, owner = did_you_mean(name, known), re.search(r"`skills: \[(.+)\]`", manifest.offering(name, loader.project))
     label = f"did you mean `{owner[1]}`, whose skill it is?" if owner else label
     message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
@@ -41,4 +38,4 @@ def not_included(loader: Loading, why: str, name: str, file: str, span: Span) ->
 
 def tree_meant(loader: Loading, name: str) -> str:
     own = project.find_tree(name, loader.project).own if project.nameable(name) else ()
-    return f"did you mean `{own[0]}`?" if own else did_you_mean(name, loader.names("trees"))
+    return f"did you mean `{own[0]}`?" if own else did_you_mean(name, project.names("trees", root=loader.project))

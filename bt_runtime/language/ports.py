@@ -14,6 +14,7 @@ from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.spec import Port
 from bt_runtime.types import Json
 
+MOST_LISTED = 64  # values of an integer with bounds that are all tried
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 
 
@@ -66,6 +67,18 @@ def unfit(port: Port, value: object) -> str:
     if not within(port, value):
         return f"`{port.name}` takes {range_of(port)}, not {value}"
     return ""
+
+
+def all_values(port: Port | Field) -> list[Json] | None:
+    """Returns all values of a declaration; None when they cannot be listed."""
+    if port.choices:
+        return list(port.choices)
+    if port.type == "boolean":
+        return [False, True]
+    low, high = port.minimum, port.maximum
+    if port.type == "integer" and low is not None and high is not None and high - low < MOST_LISTED:
+        return list(range(int(low), int(high) + 1))
+    return None
 
 
 def range_of(field: Port | Field) -> str:

@@ -45,9 +45,9 @@ class _Fields(NamedTuple):
 
 
 def _fields(kind: Kind) -> _Fields:
-    needed = frozenset(f.name for f in kind.fields if f.required)
+    needed = frozenset([f.name for f in kind.fields if f.required])
     given = [f for f in kind.fields if not f.required and f.default is not None and f.type not in NODE_TYPES]
-    return _Fields({f.name: f for f in kind.fields}, needed, tuple((f.name, f.default) for f in given))
+    return _Fields({f.name: f for f in kind.fields}, needed, tuple([(f.name, f.default) for f in given]))
 
 
 class Place(NamedTuple):
@@ -112,7 +112,7 @@ class NodeReader:
                 else:
                     place.parent.add(outer, place.field)
                 below = depth + 1 + (outer is not spec)
-                todo.extend((p, below) for p in reversed(inner))
+                todo += [(p, below) for p in reversed(inner)]
         return root
 
     def node(self, node: Node, inner: list[Place]) -> tuple[NodeSpec | None, NodeSpec | None]:

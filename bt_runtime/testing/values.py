@@ -16,7 +16,6 @@ from bt_runtime.types import Json
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 _TEXT = re.compile(r"\"([^\"\\\n]{0,40})\"|'([^'\\\n]{0,40})'")
-MOST_BOUNDED = 64  # values of an integer with bounds that are all tried
 NEAR = {"integer": (-1, 0, 1), "number": (-0.01, 0.0, 0.01)}  # around a number of the text
 
 
@@ -36,14 +35,7 @@ class ChosenValues:
         if port.name in self.given:
             self.used.add(port.name)
             return [self._fitting(port, value) for value in self.given[port.name]]
-        if port.choices:
-            return list(port.choices)
-        if port.type == "boolean":
-            return [False, True]
-        low, high = getattr(port, "minimum", None), getattr(port, "maximum", None)
-        if port.type == "integer" and low is not None and high is not None and high - low < MOST_BOUNDED:
-            return list(range(int(low), int(high) + 1))
-        return None
+        return ports.all_values(port)
 
     def some(self, port: Port | Field) -> list[Json]:
         """Returns values to try, the simplest first: all of them, or those near the values that the text compares

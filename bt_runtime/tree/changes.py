@@ -7,7 +7,7 @@ Read from the top: which change was asked for, how its nodes are made, how they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from py_trees.behaviour import Behaviour
@@ -161,7 +161,7 @@ class Shape:
         return new
 
     def _within_caps(self, new: Behaviour, parent: Behaviour | None) -> None:
-        depth, nodes = _height(new), self.nodes + sum(1 for _ in below(new))
+        depth, nodes = _height(new), self.nodes + len(below(new))
         while parent is not None:
             depth, parent = depth + 1, parent.parent
         if depth > self.max_depth:
@@ -182,7 +182,7 @@ class Shape:
     def _detach(self, old: Behaviour, why: Halt) -> None:
         if self.census is not None:
             self.census.stale = True
-        self.nodes -= sum(1 for _ in below(old))
+        self.nodes -= len(below(old))
         retire(old, self.context, why)
 
 
@@ -204,15 +204,16 @@ def _height(root: Behaviour) -> int:
 # Life -----------------------------------------------------------------------------------------
 
 
-def below(root: Behaviour) -> Iterator[Behaviour]:
+def below(root: Behaviour) -> list[Behaviour]:
     """Returns all nodes, children before parents, without recursion."""
     order: list[Behaviour] = []
     todo = [root]
     while todo:
         node = todo.pop()
         order.append(node)
-        todo.extend(node.children)
-    return reversed(order)
+        todo += node.children
+    order.reverse()
+    return order
 
 
 def set_up(root: Behaviour, context: Context, kwargs: dict[str, object], above: str = "") -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Reader = Callable[[Mapping[str, Json]], Json]  # computes a value from a scope's `entries`
 FRESH = "this step crashed"
+_SHARED = frozenset({list, dict})  # classes of literals that all runs of a tree would share
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
@@ -54,7 +55,7 @@ def reader(value: Json) -> Reader:
 
 def literal(value: Json) -> Json:
     """Returns a literal of the text; a list or a mapping as a copy, which its receiver may change."""
-    return deepcopy(value) if value.__class__ is list or value.__class__ is dict else value
+    return deepcopy(value) if value.__class__ in _SHARED else value
 
 
 _KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
@@ -175,7 +176,7 @@ class Node(Steppable):
         """Returns a field's present value: a literal as it is, a template computed from this node's scope."""
         found = self.spec.values[field]
         if not hasattr(found, "evaluate"):
-            return literal(found)
+            return deepcopy(found) if found.__class__ in _SHARED else found
         value, declared = found.evaluate(self.scope), self.spec.kind.field(field)
         if declared is not None and declared.type in DATA_TYPES:
             ports.check(declared, value)

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from bt_envs.house.catalogue import Catalogue
+from bt_envs.house.phrases import plural
 from bt_envs.house.state import HANDS
-from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.types import Task
 
 _COUNTS = {"a": 1, "an": 1, "the": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from bt_envs.alfworld.worker_pool import WorkerPool
 from bt_envs.alfworld.world import AlfWorld
 from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.plugins import open_suite
-from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.types import Task, World
 from tests.support.alfworld_engine import DOUBLE
 

@@ -8,7 +8,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from bt_runtime.llm.local import gguf_writer
+from bt_lab.distill import gguf_writer
 from tests.support import random_models as testing
 
 SEVEN = testing.Shape(

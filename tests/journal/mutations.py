@@ -24,9 +24,6 @@ from bt_runtime.journal.layout import (
     TickRow,
     checksum,
     head_sum,
-    node_sum,
-    piece_sum,
-    tick_sum,
 )  # fmt: skip
 
 Change = Callable[[sqlite3.Connection], None]
@@ -141,14 +138,14 @@ def summed(c: sqlite3.Connection) -> None:
         c.execute("UPDATE events SET sum = ? WHERE seq = ?", (sum, row[0]))
     for row in c.execute("SELECT number, path, kind, name, tick, place FROM nodes ORDER BY number").fetchall():
         nodes += 1
-        c.execute("UPDATE nodes SET sum = ? WHERE number = ?", (node_sum(NodeRow(*row)), row[0]))
+        c.execute("UPDATE nodes SET sum = ? WHERE number = ?", (checksum(NodeRow(*row)), row[0]))
     before = NO_TICK
     for tick, at, changes in c.execute("SELECT tick, at, changes FROM ticks ORDER BY tick").fetchall():
-        whole = tick_sum(TickRow(tick, at, changes, before))
+        whole = checksum(TickRow(tick, at, changes, before))
         c.execute("UPDATE ticks SET before = ?, sum = ? WHERE tick = ?", (before, whole, tick))
         before, ticks = tick, ticks + 1
     for row in c.execute("SELECT id, parent, keep, rest FROM texts").fetchall():
-        c.execute("UPDATE texts SET sum = ? WHERE id = ?", (piece_sum(TextPiece(*row)), row[0]))
+        c.execute("UPDATE texts SET sum = ? WHERE id = ?", (checksum(TextPiece(*row)), row[0]))
     head = {n: json.loads(v) for n, v in c.execute("SELECT name, value FROM head")}
     c.execute("UPDATE head SET value = ? WHERE name = 'sum'", (json.dumps(head_sum(head)),))
     c.execute("UPDATE head SET value = ? WHERE name = 'end'", (End(0, events, sum, nodes, ticks, before).text(),))

@@ -152,20 +152,16 @@ def test_what_was_committed_is_soon_in_the_file_itself(tmp_path):
 
 
 def test_a_journal_of_another_format_is_refused_with_a_way_out(whole, tmp_path):
-    for number, words in ((1, "earlier"), (3, "version of btr that wrote it")):
+    for number in (1, 3):
         path = tmp_path / f"v{number}.btr"
         shutil.copy(whole, path)
         connection = sqlite3.connect(path)
-        if number == 1:
-            connection.execute("PRAGMA application_id = 0")
-            connection.execute("PRAGMA user_version = 0")
-        else:
-            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute(f"PRAGMA user_version = {number}")
         connection.commit()
         connection.close()
         with pytest.raises(BtError) as refused:
             Recording(path)
-        assert words in refused.value.hint
+        assert "version of btr that wrote it" in refused.value.hint
 
 
 def test_flips_are_drawn_from_their_seed():

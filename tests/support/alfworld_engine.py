@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bt_envs.alfworld.game import CHANGING, KINDS, kind_of, parts, read
-from bt_runtime.skills.worlds.worker_pool import Plays
-from bt_runtime.skills.worlds.worker_process import main
+from bt_envs.alfworld.worker_pool import Plays
+from bt_envs.alfworld.worker_process import main
 
 DOUBLE = Plays("ALFWorld", [sys.executable, "-P", __file__], "ALFWORLD_DATA")
 _USING = {"heat": ("microwave", "ishot"), "cool": ("fridge", "iscool"), "clean": ("sinkbasin", "isclean")}

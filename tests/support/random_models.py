@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+from bt_lab.distill.gguf_writer import Vocabulary, speak, write
 from bt_runtime.language.faults.diagnostic import MissingExtra
-from bt_runtime.llm.local.gguf_writer import Vocabulary, speak, write
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LEXICON = """

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from bt_runtime.llm.local.gguf_writer import speak
+from bt_lab.distill.gguf_writer import speak
 from tests.support.random_models import Shape as Words
 from tests.support.random_models import spoken
 

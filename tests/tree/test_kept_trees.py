@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import Faults, Run, load
-from bt_runtime.language import fragment, source
+from bt_runtime.language import kept, source
 
 HEAD = "version: 1\ntree: part\ninputs: {text: {type: string, default: hi}}\nroot:\n"
 GRAFT = "tree: {file: part}"
@@ -15,7 +15,7 @@ GRAFT = "tree: {file: part}"
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(fragment, "_TREES", type(fragment._TREES)())
+    monkeypatch.setattr(kept, "_TREES", type(kept._TREES)())
     (tmp_path / "btr.toml").write_text("")
     (tmp_path / "part.yaml").write_text(HEAD + '  log: "{text}"\n')
     whole = tmp_path / "whole.yaml"
@@ -43,6 +43,17 @@ def test_grafts_that_include_one_tree_read_it_once(run: Run, monkeypatch: pytest
     assert read == ["part.yaml"]
     assert [each.segment for each in run.parts.engine.root.children] == ["0", "1", "2", "3"]  # type: ignore[attr-defined]
     assert [each.children[0].feedback_message for each in run.parts.engine.root.children[1:]] == ["hi", "hi", "hi"]
+    run.close()
+
+
+def test_a_graft_that_includes_the_running_tree_does_not_read_it_again(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = reads(monkeypatch)
+    run.insert("/whole", "tree: {file: whole}")
+    run.tick()
+    assert read == []
+    assert run.parts.engine.root.children[1].children[0].children[0].feedback_message == "begun"
     run.close()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bt_runtime.agents.services import agent_services
 from bt_runtime.journal import codec, parts
-from bt_runtime.journal.opening import need, shaped
+from bt_runtime.journal.opening import shaped
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.taped import TapedJob, TapedWorld, described
 from bt_runtime.language import manifest, project
@@ -18,8 +18,7 @@ from bt_runtime.skills.worlds.registry import Origin, open_suite, open_world, or
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json, JsonValue, Restorable, Task, World
 
-_NONE = type(None)
-_WORLD = {"class": str, "suite": str, "has": list, "instant": bool, "lasting": bool, "start": object}
+_WORLD = {"class": str, "suite": str, "has": [str], "instant": bool, "lasting": bool, "start": object}
 _TASK = {"id": str, "kind": str, "goal": str, "data": dict}
 
 
@@ -33,10 +32,9 @@ class Worlds(parts.JournalPart):
         })  # fmt: skip
 
     def check(self, head: Mapping[str, Json]) -> None:
-        shaped(head, {"world": (dict, _NONE), "task": (dict, _NONE)})
+        shaped(head, {"world": dict | None, "task": dict | None})
         if head["world"] is not None:
             shaped(head["world"], _WORLD)
-            need(all(isinstance(name, str) for name in head["world"]["has"]))
         if head["task"] is not None:
             shaped(head["task"], _TASK)
 

@@ -129,10 +129,9 @@ def _edits(args: argparse.Namespace, recording: Recording) -> Edits:
     for part in (part for part in ("model", "memory") if getattr(args, part)):
         offered(recording, part, getattr(args, part))
     if args.set or args.strategy:
-        with rebuild.laid_out(recording) as (laid, file):
-            tree = rebuild.tree_of(recording, file, laid).spec
-            entries = given(args.set, tree) if args.set else {}
-            strategy = [instead(tree, args.strategy)] if args.strategy else []
+        with rebuild.recorded_tree(recording) as (_, tree):
+            entries = given(args.set, tree.spec) if args.set else {}
+            strategy = [instead(tree.spec, args.strategy)] if args.strategy else []
     forced = tuple(_pair(each, "--force", "PATH=failure") for each in args.force)
     for path, result in forced:
         if result not in RESULTS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from py_trees.common import Status
@@ -113,9 +114,9 @@ def _debugged(going: Run, take_back: bool) -> None:
 def trusted(path: Path, recording: Recording, model: str | None) -> bool:
     """Asks about a journal from elsewhere, when it names what would be run or where something would be sent."""
     head = {**recording.head, **({"model": None} if model else {})}
-    with rebuild.laid_out(recording) as (folder, file):
+    with ExitStack() as stack:
         try:
-            tree = rebuild.tree_of(recording, file, folder)
+            _, tree = stack.enter_context(rebuild.recorded_tree(recording))
         except Faults:
             tree = None  # resume says why
         return trust_prompt.journal(path, head, tree)

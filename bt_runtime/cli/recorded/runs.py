@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading, seal_key
 from bt_runtime.journal import chain, folder, opening
-from bt_runtime.journal.compare import compare
+from bt_runtime.journal.compare import differences
 from bt_runtime.journal.export import Export, of_entry
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.lines import lines
@@ -135,7 +135,7 @@ def show(args: argparse.Namespace) -> int:
 
 def diff(args: argparse.Namespace) -> int:
     a, b = (Recording(folder.find(name, reading(args))) for name in (args.journal, args.other))
-    found = compare(a, b)
+    found = list(map(str, differences(a, b)))
     if args.json:
         print(json.dumps({"runs": [a.name, b.name], "differences": found}, indent=2))
     else:

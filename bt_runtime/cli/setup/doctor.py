@@ -259,7 +259,7 @@ def _content() -> Iterator[DoctorCheck]:
             )
             continue
         suffix = {"memory": ".jsonl", "guides": ".md", "schemas": ".json"}.get(folder, ".yaml")
-        count = len(list(project.names(folder, suffix)))
+        count = len(project.names(folder, suffix))
         yield DoctorCheck("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
 
 

@@ -130,7 +130,6 @@ def _function(reference: str) -> Callable[[Iterator[tuple[str, Path]]], Iterator
 
 
 def _python_of(tree: Tree) -> Iterator[str]:
-    shipped = [real(place) for place in project.installed("skills")]
     for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
         for node in spec.root.walk():
             name = str(node.values.get("class", "")) if node.kind.name == "py" else ""
@@ -140,7 +139,7 @@ def _python_of(tree: Tree) -> Iterator[str]:
             entry = kind.data.get("entry")
             if entry is None or entry.impl in (*ELSEWHERE, "python") or impls.named_so(entry.impl):
                 continue
-            if not any(real(Path(entry.folder)).is_relative_to(place) for place in shipped):
+            if not project.shipped(Path(entry.folder), "skills"):
                 yield entry.impl
 
 
@@ -190,8 +189,7 @@ def refused(place: Path, said: str, told: Iterable[str] = ()) -> BtError:
 def known(what: str, folder: Path, sends: bool = False) -> None:
     """The trust check of commands that run trees: raises for a folder that is not trusted."""
     home = real(folder)
-    shipped = (*project.installed("trees"), *project.installed("skills"))
-    if any(home.is_relative_to(real(place)) for place in shipped):
+    if project.shipped(home, "trees", "skills"):
         return
     root = project.find_root(home) or home
     if not trust.knows(root) and not trust.knows(home):

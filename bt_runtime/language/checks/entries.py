@@ -35,12 +35,13 @@ def check_types(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
 def check_known(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     """Warns about entries that are read and never written, or written and never read."""
     written = {w.name for w in used.writes}
-    known = written | tree.ports.keys() | used.perhaps
+    given = written | tree.ports.keys()
+    known = given | used.perhaps
     for name, read in _first(used.reads).items():
         if name not in known and not diagnostics.full("warning"):
             from bt_runtime.language.checks import doubts
 
-            doubts.unwritten(tree, read, written | tree.ports.keys(), diagnostics)
+            doubts.unwritten(tree, read, given, diagnostics)
     if any(use.field.name == "as" and use.spec.kind.node_fields for use in used.writes):
         from bt_runtime.language.checks import doubts
 
@@ -64,7 +65,7 @@ def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     known = read | tree.ports.keys()
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
-        if name not in read and name not in tree.ports and not by_default:
+        if name not in known and not by_default:
             from bt_runtime.language.checks import doubts
 
             doubts.unread(tree, use, known, diagnostics)

@@ -125,7 +125,7 @@ def _size(tree: TreeSpec, sizes: Mapping[TreeSpec, tuple[int, int]]) -> tuple[in
         if spec.subtree is not None and spec.subtree in sizes:
             below, more = sizes[spec.subtree]
             depth, nodes = max(depth, level + below), nodes + more
-        todo.extend((c, level + 1) for c in spec.children)
+        todo += [(c, level + 1) for c in spec.children]
     return depth, nodes
 
 

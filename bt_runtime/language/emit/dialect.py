@@ -53,18 +53,19 @@ class NotEmittable(ValueError):
 
 def forms(kinds: Iterable[Kind]) -> tuple[Form, ...]:
     """The kinds that a model may write, `act` last. A bare text, a subgoal, may stand wherever a node may."""
-    return (*(form_of(kind) for kind in kinds if kind.emit and kind.name != ACT), Form(ACT, "sentence"))
+    return (*[form_of(kind) for kind in kinds if kind.emit and kind.name != ACT], Form(ACT, "sentence"))
 
 
 def form_of(kind: Kind) -> Form:
     """Builds the form of a kind. Fields with a default are omitted: a small model with fewer choices makes fewer
     mistakes."""
-    below = [f for f in kind.node_fields if f.required]
+    nodes = kind.node_fields
+    below = [f for f in nodes if f.required]
     shape: Shape = "leaf" if not below else "children" if below[0].name == "children" else "child"
-    if [f.name for f in below] not in ([], ["child"], ["children"]):
+    if below and (len(below) > 1 or below[0].name not in ("child", "children")):
         raise NotEmittable(f"the nodes of `{kind.name}` stand neither under `child` nor under `children`")
-    given = [f for f in kind.fields if f not in kind.node_fields and (f.required or f.name == kind.bare)]
-    return Form(kind.name, shape, tuple(_field(kind, f) for f in given))
+    given = [f for f in kind.fields if f not in nodes and (f.required or f.name == kind.bare)]
+    return Form(kind.name, shape, tuple([_field(kind, f) for f in given]))
 
 
 def _field(kind: Kind, field: Field) -> FormField:

@@ -98,7 +98,7 @@ class Kind(NamedTuple):
 
     @property
     def node_fields(self) -> tuple[Field, ...]:
-        return tuple(f for f in self.fields if f.type in NODE_TYPES)
+        return tuple([f for f in self.fields if f.type in NODE_TYPES])
 
 
 # Fields that any node may carry.

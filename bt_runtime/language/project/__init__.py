@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -24,15 +25,20 @@ def packaged(folder: Folder) -> Path:
 
 def installed(folder: Folder) -> list[Path]:
     """The shipped folder, then that of each distribution that brings content (an entry point `bt_runtime.content`)."""
-    brought = (plugins.package_folder(e) for e in plugins.entries("content") if e.value != f"{plugins.OURS}._content")
-    return [place for place in (packaged(folder), *(at / folder for at in brought if at is not None)) if place.is_dir()]
+    found = [packaged(folder), *[at / folder for at in _brought(plugins.entries("content"))]]
+    return [place for place in found if place.is_dir()]
 
 
-def cache(of: str) -> Path:
-    """Returns a folder in the user's cache, for indexes that can be rebuilt."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / of
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+@lru_cache(maxsize=4)
+def _brought(entries: tuple[plugins.Entry, ...]) -> list[Path]:
+    theirs = [plugins.package_folder(e) for e in entries if e.value != f"{plugins.OURS}._content"]
+    return [at for at in theirs if at is not None]
+
+
+def shipped(path: Path, *folders: Folder) -> bool:
+    """True for a path in the shipped content of these folders, or in that of plugins."""
+    found = real(path)
+    return any(found.is_relative_to(real(place)) for folder in folders for place in installed(folder))
 
 
 _place: list[Path] = []  # the folder of a command's file
@@ -42,8 +48,7 @@ _place: list[Path] = []  # the folder of a command's file
 def beside(path: Path) -> Iterator[None]:
     """Makes a command about this file or folder use its project, instead of the working directory's."""
     folder = (path if path.is_dir() else path.parent).resolve()
-    shipped = any(folder.is_relative_to(place.resolve()) for place in installed("trees"))
-    if shipped or find_root(folder) is None:
+    if shipped(folder, "trees") or find_root(folder) is None:
         yield
         return
     _place.append(folder)
@@ -127,14 +132,9 @@ def _below(places: Iterable[Path], suffix: str) -> Iterator[str]:
         yield from (p.relative_to(place).with_suffix("").as_posix() for p in sorted(place.rglob(f"*{suffix}")))
 
 
-def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> Iterator[str]:
+def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> list[str]:
     """Returns every name that `find` can find, each once."""
-    seen: set[str] = set()
-    for place in folders(folder, root):
-        for name in _below([place], suffix):
-            if name not in seen:
-                seen.add(name)
-                yield name
+    return list(dict.fromkeys(_below(folders(folder, root), suffix)))
 
 
 def nameable(name: str, most: int = 240) -> bool:

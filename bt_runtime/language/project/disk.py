@@ -25,6 +25,13 @@ _DEVICES = Path("/dev")
 _PART = ".part"
 
 
+def cache(of: str) -> Path:
+    """Returns a folder in the user's cache, for indexes that can be rebuilt."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / of
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 class Irregular(OSError):
     """Raised for a pipe, a socket or a device."""
 

@@ -74,6 +74,7 @@ class _Unrolled:
         self.forms, self.limits, self.subgoals = forms, limits, subgoals
         self.sentences = [*([any_of([bare(s) for s in skills])] if skills else []), *(f'/"{p}"/' for p in open)]
         self.rules: dict[str, str] = {}
+        self.names = {form: "k_" + re.sub(r"\W", "_", form.name.lower()) for form in forms}
         if limits.depth < 1 or limits.width < 1 or limits.string < 8:
             raise BtError(
                 f"the limits {tuple(limits)} allow no plan", "a depth and a width of at least 1, strings of at least 8"
@@ -114,7 +115,7 @@ class _Unrolled:
         return name
 
     def form(self, form: Form, depth: int, column: int) -> str:
-        name = f"{_rule(form.name)}_{depth}_{column}"
+        name = f"{self.names[form]}_{depth}_{column}"
         if name in self.rules:
             return name
         if form.shape == "sentence":
@@ -142,7 +143,3 @@ class _Unrolled:
         if not form.fields and form.shape == "leaf":
             return f'{literal(form.name + ": {}")} "\\n"'  # a key without a value would read as null
         return f'{literal(form.name + ":")} "\\n" {" ".join(parts)}'
-
-
-def _rule(name: str) -> str:
-    return "k_" + re.sub(r"\W", "_", name.lower())

@@ -7,7 +7,6 @@ import importlib.util
 from hashlib import sha256
 from pathlib import Path
 
-from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
 
@@ -19,7 +18,7 @@ _BLOCK = 1 << 20
 
 def path() -> Path:
     """Returns the whole file; the first call puts it together and checks its digest. No package is imported."""
-    whole = project.cache("models") / FILE
+    whole = disk.cache("models") / FILE
     parts = _parts()
     if not whole.is_file() or whole.stat().st_size != SIZE:
         _join(parts, whole)

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.language.project import cache, disk, system
+from bt_runtime.language.project import disk, system
 from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.settings import WorkerSettings
@@ -50,7 +50,7 @@ class PromptStore:
 
     def __init__(self, key: str, most: int, tell: Callable[[str], None], folder: Path | None = None) -> None:
         self.key, self.most, self.tell = key, most, tell
-        self.folder = folder or cache("prompts")
+        self.folder = folder or disk.cache("prompts")
         self.folder.chmod(0o700)
         self.entries: list[StoredPrompt] = []
         self.entries += [entry for path in self.folder.glob(f"{key}-*{SUFFIX}") if (entry := self._read(path))]

@@ -6,14 +6,15 @@ which `U` has been put off. A word is accepted when no `U` is put off for ever; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from bt_runtime.language.properties.formula import Formula
 
 Left = frozenset[Formula]  # formulas that must hold from the next tick on
 NOTHING: Left = frozenset()
-K = TypeVar("K")
+K = TypeVar("K", bound=Hashable)
+Edges = Mapping[K, Sequence[tuple[Any, ...]]]  # node → (node after it, marks on the way, …)
 
 
 class AutomatonWay(NamedTuple):
@@ -112,7 +113,7 @@ class Automaton:
             if left not in edges and left:
                 edges[left] = [(way.left, way.put_off) for way in self.ways(left)]
                 todo += [after for after, _ in edges[left]]
-        return any(_cycles(edges, left) for left in edges)
+        return any(True for _ in fair_parts(edges))
 
     def accepts_for_ever(self, left: Left, bits: int) -> bool:
         """True when the automaton accepts the word in which exactly these atoms hold in every tick from now on."""
@@ -125,7 +126,7 @@ class Automaton:
             if at not in edges:
                 edges[at] = self.after(at, bits)
                 todo += [after for after, _ in edges[at]]
-        return any(_cycles(edges, at) for at in edges)
+        return any(True for _ in fair_parts(edges))
 
     def repeats(self, left: Left, cycle: Sequence[int]) -> bool:
         """True when the automaton accepts the endless repetition of this cycle of bits."""
@@ -139,7 +140,7 @@ class Automaton:
                 following = (at[1] + 1) % len(cycle)
                 edges[at] = [((after, following), off) for after, off in self.after(at[0], cycle[at[1]])]
                 todo += [after for after, _ in edges[at]]
-        return any(_cycles(edges, at) for at in edges)
+        return any(True for _ in fair_parts(edges))
 
 
 def _least(ways: list[AutomatonWay]) -> list[AutomatonWay]:
@@ -156,23 +157,39 @@ def _least(ways: list[AutomatonWay]) -> list[AutomatonWay]:
     return [way for at, way in enumerate(ways) if not beaten(at)]
 
 
-def _cycles(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> bool:
-    """True when a cycle through this state fulfils every `U`."""
-    reach = _reached(edges, start)
-    part = {at for at in reach if start in _reached(edges, at)}
-    if start not in part:
-        return False
-    marks = [off for at in part for after, off in edges.get(at, ()) if after in part]
-    return bool(marks) and not frozenset.intersection(*marks)
+def fair_parts(edges: Edges[K]) -> Iterator[list[K]]:
+    """Yields the strongly connected parts of a graph in which no mark stands on every edge: what may go on for ever."""
+    for part in _parts(edges):
+        inside = set(part)
+        marks = [edge[1] for at in part for edge in edges.get(at, ()) if edge[0] in inside]
+        if marks and not frozenset.intersection(*marks):
+            yield part
 
 
-def _reached(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> set[K]:
-    """Returns the states that can be reached in at least one step."""
-    found: set[K] = set()
-    todo = [start]
-    while todo:
-        for after, _ in edges.get(todo.pop(), ()):
-            if after not in found:
-                found.add(after)
-                todo.append(after)
-    return found
+def _parts(edges: Edges[K]) -> Iterator[list[K]]:
+    """Yields the strongly connected parts of a graph (Kosaraju), without recursion."""
+    order: list[K] = []  # nodes, those from which others are reached after those
+    left: set[K] = set()  # nodes that are in no part yet
+    back: dict[K, list[K]] = {}
+    for root in edges:
+        todo = [(root, False)]
+        while todo:
+            at, done = todo.pop()
+            if done:
+                order.append(at)
+            elif at not in left:
+                left.add(at)
+                todo.append((at, True))
+                for edge in edges.get(at, ()):
+                    todo.append((edge[0], False))
+                    back.setdefault(edge[0], []).append(at)
+    for root in reversed(order):
+        part, behind = list[K](), [root]
+        while behind:
+            at = behind.pop()
+            if at in left:
+                left.remove(at)
+                part.append(at)
+                behind += back.get(at, ())
+        if part:
+            yield part

@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.services import agent_services
 from bt_runtime.language.policies.label import AUTHOR, MODEL, NOTHING, UNKNOWN, Labels
+from bt_runtime.language.policies.within import names_in
 from bt_runtime.language.values import is_entry
-from bt_runtime.run.policy.origin import assisted, by_assistant, decided_by, names_in, read_by, written_by
+from bt_runtime.run.policy.origin import assisted, by_assistant, decided_by, read_by, written_by
 
 if TYPE_CHECKING:
     from bt_runtime.events import Written

@@ -10,19 +10,9 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.language.policies.label import ASSISTED
-from bt_runtime.language.policies.within import expressions_in
+from bt_runtime.language.policies.within import names_in
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Json
-
-
-def names_in(value: Json) -> Iterator[str]:
-    """Yields the entries that a value of a spec reads, those inside `exists` included."""
-    for each in expressions_in(value):
-        yield from each.names
-        yield from getattr(each, "asked", ())
-        whole = getattr(each, "whole", None)
-        yield from whole.asked if whole is not None else ()
 
 
 def read_by(node: Any) -> Iterator[str]:

@@ -8,8 +8,8 @@ from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.language.outputs import Output
 from bt_runtime.language.policies.label import NOTHING, UNKNOWN, WORLD, Labels
 from bt_runtime.language.policies.policy import Policies
+from bt_runtime.language.policies.within import names_in
 from bt_runtime.run.policy.ledger import AUTHORED, Ledger
-from bt_runtime.run.policy.origin import names_in
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree

@@ -18,15 +18,14 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.journal import folder, sources
-from bt_runtime.journal.codec import text
 from bt_runtime.journal.layout import Event, head_sum
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
+from bt_runtime.journal.repair import write_rows
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.run.replay.dry import Brake, dry_run
-from bt_runtime.run.replay.refit import CannotResume
-from bt_runtime.run.replay.resume import resume
+from bt_runtime.run.replay.dry import Brake
+from bt_runtime.run.replay.refit import CannotResume, Offer
+from bt_runtime.run.replay.resume import resume_with
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
 
@@ -110,10 +109,9 @@ def fork(
         )
     path = written(recording, when, edits, runs or recording.path.parent)
     try:
-        run = resume(
-            path, world=world, model=edits.model, memory=edits.memory, skills=skills, services=services, clock=clock,
-            changed=changed or edits.model is not None or edits.memory is not None,
-        )  # fmt: skip
+        changed = changed or edits.model is not None or edits.memory is not None
+        offer = Offer(edits.model, edits.memory, world, services or {}, tuple(skills), clock, changed=changed)
+        run = resume_with(path, offer)
     except BaseException:
         folder.remove(path)
         raise
@@ -132,9 +130,10 @@ def dry(journal: Path | str, at: str, edits: Edits | None = None) -> Iterator[tu
     which the brake names."""
     recording, edits = Recording(Path(journal)), edits or Edits()
     when = _checked(recording, at, edits)
+    brake = Brake()
     with tempfile.TemporaryDirectory(prefix="bt-fork-") as made:
         path = written(recording, when, edits, Path(made))
-        with dry_run(path, edits.model, edits.memory) as (run, brake):
+        with resume_with(path, Offer(edits.model, edits.memory, changed=True, brake=brake)) as run:
             _edit(run, edits)
             yield run, brake
 
@@ -172,18 +171,13 @@ def written(recording: Recording, when: Moment, edits: Edits, runs: Path) -> Pat
     if recording.result:
         raise BtError(f"{recording.name} had ended at tick {when.tick}", f"name an earlier one: --at {when.tick - 1}")
     past = when.tick if when.decision else when.tick + 1  # the first tick whose changes are not kept
-    ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items()) if t < past]
-    nodes = [node for node in recording.nodes if node.tick < past]
     of: dict[str, Json] = {"of": recording.name, "tick": when.tick, "decision": when.decision}
     head = {**recording.head, "name": name, "forked": of}
     if edits.seed is not None:
         head["seed"] = edits.seed
-    told = {key: text(value) for key, value in {**head, "sum": head_sum(head)}.items()}
     path = folder.new_path(runs, name)
-    store = JournalStore(path, JournalLimits(), told)
     events = [*recording.events, *_stands(recording, when, edits)]
-    store.commit(RowBatch(events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
-    store.close()
+    write_rows(recording, path, {**head, "sum": head_sum(head)}, events, end=past)
     return path
 
 

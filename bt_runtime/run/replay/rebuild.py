@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +51,21 @@ def plain_policies(kept: object) -> str:
         raise BtError("the journal's policies cannot be read", "it is damaged") from None
 
 
-def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
-    """The recorded tree, checked; its skills need no implementation, and nothing that it names is imported."""
+@contextmanager
+def recorded_tree(recording: Recording) -> Iterator[tuple[Path, Tree]]:
+    """Yields the folder of the recorded files, and their tree, checked; its skills need no implementation, and nothing
+    that it names is imported."""
+    with laid_out(recording) as (folder, file):
 
-    def loader() -> Loader:
-        made = Loader(folder)
-        made.registry = registry_of(project.find_root()).with_kinds(sources.kinds_of(recording.head["kinds"]))
-        made.imports = False
-        return made
+        def loader() -> Loader:
+            made = Loader(folder)
+            made.registry = registry_of(project.find_root()).with_kinds(sources.kinds_of(recording.head["kinds"]))
+            made.imports = False
+            return made
 
-    first = loader()
-    checked = first.file(file)
-    return Tree(checked.sound(), loader, tuple(checked.diagnostics), first)
+        first = loader()
+        checked = first.file(file)
+        yield folder, Tree(checked.sound(), loader, tuple(checked.diagnostics), first)
 
 
 class Imports:
@@ -87,10 +90,14 @@ class Imports:
         )
 
 
-def services(laid_out: Path) -> dict[str, Any]:
-    """The services of a replay that only repeats its journal: it calls no skill, and runs none of the journal's
-    Python."""
-    return {"scripted_skills": Everything(), "imports": Imports(laid_out, project.find_root())}
+def without_effects(recording: Recording, stack: ExitStack) -> dict[str, Any]:
+    """The tree and the services of a run that only repeats its journal: it calls no skill, and runs none of the
+    journal's Python. `stack` keeps the tree's files."""
+    folder, tree = stack.enter_context(recorded_tree(recording))
+    return {
+        "tree": tree,
+        "services": {"scripted_skills": Everything(), "imports": Imports(folder, project.find_root())},
+    }
 
 
 def given(recording: Recording) -> dict[str, Any]:

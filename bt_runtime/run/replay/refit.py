@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from bt_runtime.agents.recorded import models
 from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.memory.opening import in_file, open_memory
 from bt_runtime.memory.store import Store
+from bt_runtime.run.replay.dry import Brake
 
 ANYWAY = "put back what it had, or go on all the same: `btr runs resume RUN --changed`, `resume(run, changed=True)`"
 
@@ -22,12 +24,17 @@ class CannotResume(BtError):
 
 
 class Offer(NamedTuple):
-    """The services that the caller of `resume` gave; None: those the run had."""
+    """What the caller of `resume` gave; None: what the run had."""
 
     model: Any = None
     memory: Any = None
     world: Any = None
     services: Mapping[str, Any] = {}
+    skills: tuple[Any, ...] = ()
+    clock: Any = None
+    limits: JournalLimits | None = None
+    changed: bool = False  # what differs from the run's is taken
+    brake: Brake | None = None  # the run goes on without effects
 
 
 class Lack(NamedTuple):
@@ -38,7 +45,7 @@ class Lack(NamedTuple):
     final: bool = False  # nothing can go on, even with `changed`
 
 
-def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
+def refit(recording: Recording, offer: Offer) -> dict[str, Any]:
     """`model` and `memory` for the run; raises before anything is opened when they are not what the run had."""
     head = recording.head
     had: dict[str, Any] = head.get("given") or {}
@@ -47,15 +54,15 @@ def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
     lacks += _around(head, had, offer)
     lacks += map(Lack, sources.changed_code(had.get("code") or ()))
     lacks += map(Lack, sources.changed_files(head["files"]))
-    refuse(recording.name, lacks, changed)
+    refuse(recording.name, lacks, offer.changed)
     return {"model": roles or None, "memory": memory_of(had, offer.memory)}
 
 
-def refit_memory(recording: Recording, given: Any, changed: bool) -> Any:
-    """Returns the memory only, for a run that has ended."""
+def refit_memory(recording: Recording, offer: Offer) -> dict[str, Any]:
+    """The same for a run that has ended, which asks no model."""
     had: dict[str, Any] = recording.head.get("given") or {}
-    refuse(recording.name, list(_memory(had.get("memory"), given)), changed)
-    return memory_of(had, given)
+    refuse(recording.name, list(_memory(had.get("memory"), offer.memory)), offer.changed)
+    return {"memory": memory_of(had, offer.memory)}
 
 
 def refuse(name: str, lacks: list[Lack], changed: bool) -> None:

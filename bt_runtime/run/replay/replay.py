@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.events import Tick
+from bt_runtime.journal.compare import parting, shown
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.state import put_back
@@ -39,20 +40,16 @@ class Remade(Closing):
     def __init__(self, journal: Path | str, near: float = 0) -> None:
         """`near`: begins in the latest state that the journal has of a tick before this one. Raises UnfitState."""
         self.recording = Recording(Path(journal), near=near)
-        if self.recording.damage and self.recording.begins is not None:
-            self.recording = Recording(Path(journal))
         self.status = "INVALID"
         self.changes: dict[int, list[tuple[int, str]]] = {}
         with ExitStack() as stack:
-            folder, tree = stack.enter_context(rebuild.laid_out(self.recording))
             try:
-                loaded = rebuild.tree_of(self.recording, tree, folder)
+                kit = rebuild.without_effects(self.recording, stack)
             except Faults as faults:
                 name = self.recording.name
                 raise BtError(f"{name}: its tree cannot be loaded by this version", str(faults)) from faults
             self.recorder = Recorder(None, self.recording)
-            given = {**rebuild.given(self.recording), "strict": False}
-            self.run = Run(loaded, services=rebuild.services(folder), journal=self.recorder, **given)
+            self.run = Run(journal=self.recorder, **{**rebuild.given(self.recording), "strict": False}, **kit)
             stack.callback(self._end)
             if self.recording.begins is not None:
                 put_back(self.recorder, self.recording.begins.body)
@@ -125,16 +122,10 @@ def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginn
     """Compares a tick bit for bit, as far as the recording keeps it; `beginning`: the recording may have had more."""
     if not min(recording.ticks, default=0) <= tick <= max(recording.ticks, default=-1):
         return
-    then = recording.changes(tick)
-    if now == (then[: len(now)] if beginning else then):
-        return
-    paths = {row.number: row.path for row in recording.nodes}
-    at = next((i for i, (a, b) in enumerate(zip(now, then, strict=False)) if a != b), min(len(now), len(then)))
-
-    def shown(changes: list[tuple[int, str]]) -> str:
-        return f"{paths.get(changes[at][0], '?')} {changes[at][1]}" if at < len(changes) else "nothing more"
-
-    raise Difference(tick, f"the replay has {shown(now)}, the recording {shown(then)}")
+    then = recording.changes(tick)[: len(now) if beginning else None]
+    if (pair := parting(now, then)) is not None:
+        paths = recording.paths()
+        raise Difference(tick, f"the replay has {shown(pair[0], paths)}, the recording {shown(pair[1], paths)}")
 
 
 def _nothing_left(run: Any, until: int | None) -> None:

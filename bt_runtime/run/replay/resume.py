@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.events import Line, Notice
@@ -50,21 +50,21 @@ def resume(
     `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
     through the recorded actions, unless it is `lasting` (it went on without us), which is left as it is.
     """
-    path = Path(journal)
+    offer = Offer(model, memory, world, services or {}, tuple(skills), clock, limits, changed)
+    return resume_with(Path(journal), offer)
+
+
+def resume_with(path: Path, offer: Offer) -> Run:
     if not path.is_file():
         raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there")
     lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
     try:
         repair.ended(path)
-        offer = Offer(model, memory, world, services or {})
-        given = _Given(offer, tuple(skills), clock, limits, changed)
         near = math.inf
         while True:
             recording = Recording(path, held=True, near=near)
-            if recording.damage and recording.begins is not None:
-                recording = Recording(path, held=True)
             try:
-                return _resumed(recording, given, lock)
+                return _resumed(recording, offer, lock)
             except UnfitState:  # nothing has acted or written yet
                 assert recording.begins is not None
                 near = recording.begins.tick if near == math.inf else 0
@@ -75,38 +75,28 @@ def resume(
         raise
 
 
-class _Given(NamedTuple):
-    """What the caller of `resume` gave."""
-
-    offer: Offer
-    skills: tuple[Any, ...]
-    clock: Any
-    limits: JournalLimits | None
-    changed: bool
-
-
-def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
+def _resumed(recording: Recording, offer: Offer, lock: Lock) -> Run:
     """Raises UnfitState where the state that the recording begins with does not lead to its end."""
-    offer, path, recorder = given.offer, recording.path, None
+    path, around, over = recording.path, RecordedWorld(recording.head), bool(recording.result)
+    _possible(recording, around)
+    unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
+    kit = refit_memory(recording, offer) if over else refit(recording, offer)
+    recorder = Recorder(path, recording, offer.limits, lock=lock, standing=_rest(recording))
+    recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
     try:
-        around = RecordedWorld(recording.head)
-        _possible(recording, around)
-        unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
-        if recording.result:
-            recorder, kit = _ended(recording, around, offer, given.changed, (lock, given.limits))
+        if over or offer.brake is not None:  # it asks nothing more, or acts on nothing
+            kit |= rebuild.without_effects(recording, recorder.stack)
         else:
-            kit = refit(recording, offer, given.changed)
-            recorder = Recorder(path, recording, given.limits, lock=lock, standing=_rest(recording))
-            recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
-            kit.update(
-                tree=_tree(recorder, recording, given.skills), services=dict(offer.services) or None,
-                world=_world(around, offer.world),
-            )  # fmt: skip
-        run = Run(task=around.task(), clock=given.clock, journal=recorder, **rebuild.given(recording), **kit)
+            kit |= {"tree": _tree(recorder, recording, offer.skills), "services": dict(offer.services) or None}
+        judged = over and recording.verdict is not None and offer.world is None and not around.suite
+        if not judged and offer.brake is None:
+            kit["world"] = _world(around, offer.world)
+        run = Run(task=around.task(), clock=offer.clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
-        if recorder is not None:
-            recorder.close()
+        recorder.close()
         raise
+    if offer.brake is not None:
+        offer.brake.put_on(run)
 
     def keep(line: Line | Notice) -> None:
         if isinstance(line, Notice) or not line.path:  # the nodes' own lines were heard when recorded
@@ -114,7 +104,7 @@ def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
 
     leave = run.parts.context.stream.listen(keep, Line, Notice)
     try:
-        return led_back(run, recording)
+        return _led_back(run, recording)
     finally:
         leave()
 
@@ -127,22 +117,7 @@ def finished(recording: Recording) -> bool:
     return recording.full or any(e.kind == "closed" for e in recording.events)
 
 
-def _ended(
-    recording: Recording, around: RecordedWorld, offer: Offer, changed: bool, kept: tuple[Lock, JournalLimits | None]
-) -> tuple[Recorder, dict[str, Any]]:
-    """A run whose root has ended asks nothing more; it is rebuilt only for its memory and verdict."""
-    memory = refit_memory(recording, offer.memory, changed)
-    needed = recording.verdict is None or offer.world is not None or around.suite
-    world = _world(around, offer.world) if needed else None
-    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_rest(recording))
-    folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
-    return recorder, {
-        "tree": rebuild.tree_of(recording, tree, folder), "memory": memory, "world": world,
-        "services": rebuild.services(folder),
-    }  # fmt: skip
-
-
-def led_back(run: Run, recording: Recording) -> Run:
+def _led_back(run: Run, recording: Recording) -> Run:
     """Waits for the run's models and replays it to its last state; when that fails, nothing was ticked or recorded."""
     assert run.parts.journal is not None
     try:
@@ -161,31 +136,23 @@ def led_back(run: Run, recording: Recording) -> Run:
 
 
 def _rest(recording: Recording) -> list[Event]:
-    """Cuts the recording after the last answer. Raises UnfitState where that undoes a halt in the kept state's tick:
-    how the tick looked without it is not known there."""
-    begins, whole = recording.begins, recording.events
-    standing = to_last_answer(recording)
-    gone = whole[len(recording.events) :]
-    if begins is not None and any(e.kind == "halt" and e.tick <= begins.tick for e in gone):
-        raise UnfitState("a halt is undone")
-    return standing
-
-
-def to_last_answer(recording: Recording) -> list[Event]:
     """Cuts the recording after the last answer: later notes will be written again, and a halt at the very end is
     undone. One after which the tree was ticked again stays.
 
-    Returns the cut events that still hold: those about processes."""
+    Returns the cut events that still hold: those about processes. Raises UnfitState where a halt is undone in the kept
+    state's tick: how the tick looked without it is not known there."""
     count = len(recording.events)
     while count:
         event = recording.events[count - 1]
         if is_taped(event) and not (event.kind == "halt" and event.tick >= recording.last_tick):
             break
         count -= 1
-    standing = [e for e in recording.events[count:] if e.kind in STANDING]
-    if count < len(recording.events):
+    begins, gone = recording.begins, recording.events[count:]
+    if begins is not None and any(e.kind == "halt" and e.tick <= begins.tick for e in gone):
+        raise UnfitState("a halt is undone")
+    if gone:
         recording.keep(count)
-    return standing
+    return [e for e in gone if e.kind in STANDING]
 
 
 def _possible(recording: Recording, around: RecordedWorld) -> None:
@@ -216,17 +183,16 @@ def _world(around: RecordedWorld, world: Any) -> Any:
     return world
 
 
-def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tree:
+def _tree(recorder: Recorder, recording: Recording, skills: tuple[Any, ...]) -> Tree:
     """Loads the tree from its files when they are unchanged, else from the recorded texts."""
     head = recording.head
-    given = tuple(skills)
-    if head["kinds"] and not given:
+    if head["kinds"] and not skills:
         missing = ", ".join(k["name"] for k in head["kinds"])
         raise CannotResume(f"{recording.name} uses Python skills: {missing}", "give them: resume(run, skills=[…])")
     if sources.unchanged(head["files"]):
-        return load(head["root"] or head["text"], project=_project(head), skills=given)
-    folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
-    return load(tree, project=folder, skills=given)
+        return load(head["root"] or head["text"], project=_project(head), skills=skills)
+    folder, file = recorder.stack.enter_context(rebuild.laid_out(recording))
+    return load(file, project=folder, skills=skills)
 
 
 def _project(head: Mapping[str, Any]) -> Path | None:

@@ -17,7 +17,7 @@ def instead(tree: TreeSpec, name: str) -> tuple[str, str]:
     loader = Loader()
     path = loader.locate(name)
     if path is None:
-        known = list(project.names("trees"))
+        known = project.names("trees")
         raise BtError(f"there is no tree `{name}`", did_you_mean(name, known, f"trees here: {', '.join(known)}"))
     other = loader.file(path).sound()
     lacks = [port for port, about in other.inputs.items() if about.required and port not in tree.inputs]

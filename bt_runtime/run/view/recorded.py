@@ -13,7 +13,7 @@ from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.journal.codec import WORKING_MEMORY, patched
 from bt_runtime.journal.folder import foreign, is_live
 from bt_runtime.journal.layout import Event as Entry
-from bt_runtime.journal.layout import NodeRow, TickRow, changes_of
+from bt_runtime.journal.layout import TickRow, changes_of
 from bt_runtime.journal.notes import Note
 from bt_runtime.journal.reading import MOST_TOLD, Recording
 from bt_runtime.language.faults.diagnostic import BtError
@@ -77,50 +77,6 @@ def _observed(value: Any) -> str:
     return str(told)
 
 
-# Rebuilds the tree's shape from an older journal's table of nodes, which has no messages of nodes.
-
-
-class Older:
-    def __init__(self) -> None:
-        self.at: dict[str, list[int]] = {}  # path → the nodes there, guards first
-        self.children: dict[int, list[int]] = {}
-
-    def shapes(self, rows: Sequence[NodeRow], told: Iterable[Note]) -> Iterator[Note]:
-        """Returns the changes of shape in one tick: new nodes and removed ones."""
-        add: list[Json] = []
-        touched: set[int] = set()
-        left = (str(body["path"]) for kind, body in told if kind == "graft" and body["how"] == "remove")
-        gone = [number for path in left for number in self._drop(path, touched)]
-        fresh = {row.number for row in rows}
-        for row in rows:
-            if not fresh.issuperset(self.at.get(row.path, ())):
-                gone += self._drop(row.path, touched)
-            here = self.at.setdefault(row.path, [])
-            above = here or self.at.get(row.path.rpartition("/")[0], [])
-            parent, segment = above[-1] if above else -1, "." if here else row.path.rpartition("/")[2]
-            here.append(row.number)
-            beside = self.children.setdefault(parent, [])
-            beside.insert(min(row.place, len(beside)), row.number)
-            touched.add(parent)
-            name = row.name if row.name != row.kind else ""
-            add.append([row.number, parent, segment, row.kind, "", name, ""])
-        order = {str(number): self.children[number] for number in touched if number in self.children}
-        if add or gone:
-            yield "shape", {"add": add, "gone": gone, "order": order}
-
-    def _drop(self, path: str, touched: set[int]) -> list[int]:
-        """Removes the node at this path, and all below it."""
-        left = [at for at in self.at if at == path or at.startswith(f"{path}/")]
-        gone = {number for at in left for number in self.at.pop(at)}
-        for number in gone:
-            self.children.pop(number, None)
-        for parent, below in self.children.items():
-            if not gone.isdisjoint(below):
-                below[:] = [number for number in below if number not in gone]
-                touched.add(parent)
-        return list(gone)
-
-
 EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
@@ -162,7 +118,6 @@ class JournalReader:
         head = self.recording.head
         self.began = float(head.get("started") or 0.0)
         self.teller, self.world_replay = Teller(), WorldReplay.of(head)
-        self.old: Older | None = None
         self.wholes: dict[tuple[str, str], Json] = {}  # blackboard entries of which only changes are told
         self.sentences: dict[int, str] = {}  # sentences of actions that have begun
         self.first, self.over, self.said = True, False, ""
@@ -176,8 +131,7 @@ class JournalReader:
             recording = self.recording
             yield self._start()
             yield from self.teller.tick(0, 0.0, self._board())
-            ticks = [TickRow(tick, recording.times[tick], told) for tick, told in recording.ticks.items()]
-            yield from self._ticks(recording.nodes, recording.events, ticks)
+            yield from self._ticks(recording.events, recording.ticks.values())
         else:
             self.live = is_live(self.recording.path)  # asked before reading: what is written until then is read
             yield from self._ticks(*self.recording.more())
@@ -211,23 +165,16 @@ class JournalReader:
             for name, value in (values if isinstance(values, dict) else {}).items():
                 yield self._written("blackboard", {"scope": "", "name": name, "value": value})
 
-    def _ticks(self, nodes: Sequence[NodeRow], entries: Sequence[Entry], rows: Iterable[TickRow]) -> Iterator[Event]:
-        if not self.teller.rows and nodes and all(entry.kind != "shape" for entry in entries):
-            self.old = Older()
+    def _ticks(self, entries: Sequence[Entry], rows: Iterable[TickRow]) -> Iterator[Event]:
         told: dict[int, list[Entry]] = {}
         for entry in entries:
             told.setdefault(entry.tick, []).append(entry)
         changed = {row.tick: row for row in rows}
-        new: dict[int, list[NodeRow]] = {}
-        for node in nodes if self.old is not None else ():
-            new.setdefault(node.tick, []).append(node)
-        for tick in sorted({*told, *changed, *new}):
+        for tick in sorted({*told, *changed}):
             own, row = told.get(tick, []), changed.get(tick)
             at = row.at if row is not None else own[-1].at if own else self.began
             warnings: list[Event] = []
             notes = [note for entry in own for note in self._notes(entry, warnings)]
-            if self.old is not None:
-                notes = [*self.old.shapes(new.get(tick, []), notes), *notes]
             changes = changes_of(row.changes if row is not None else "")
             yield from self.teller.tick(tick, max(0.0, at - self.began), notes, *changes)
             yield from warnings
@@ -265,8 +212,6 @@ class JournalReader:
             self.asks += 1
             if body.get("what") != "write":
                 self.choices[str(body["path"])] = self.asks
-            if self.old is not None:
-                yield "prompt", {"path": body["path"], "whole": body["prompt"]}
         elif kind == "decision":
             yield kind, {**body, "step": self.choices.get(str(body["path"]), 0)}
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -163,7 +164,7 @@ class Runs:
         if a is None or b is None:
             raise BtError("one of these runs is not in the list any more", "choose two of the list")
         live = [run.last_tick - 1 for run in (a, b) if folder.is_live(run.path)]  # the last tick may not be whole
-        found = differences(a, b, min(live, default=None))
+        found = differences(a, b, min(live, default=math.inf))
         lines = [{"text": text[:1000], "tick": tick} for text, tick in found]
         return {"runs": [a.name, b.name], "lines": lines, "live": bool(live)}
 

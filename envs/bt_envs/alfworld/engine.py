@@ -10,7 +10,7 @@ from typing import Any
 
 from bt_envs.alfworld.game import changing
 from bt_envs.alfworld.words import spoken
-from bt_runtime.skills.worlds.worker_process import main
+from bt_envs.alfworld.worker_process import main
 
 KEPT = 8  # games of an engine: as many as agents play at once, in most evaluations
 

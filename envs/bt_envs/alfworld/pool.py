@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from bt_envs.alfworld.worker_pool import Plays, WorkerPool
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import child
-from bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool
 
 
 @lru_cache(maxsize=8)

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from bt_envs.alfworld import files, invent, pool
 from bt_envs.alfworld.from_alfred import games
 from bt_envs.alfworld.game import KINDS, TREATED, kind_of, read
+from bt_envs.alfworld.worker_pool import WORKERS
 from bt_envs.alfworld.world import AlfWorld
+from bt_envs.sources import whole
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
-from bt_runtime.skills.worlds.sources import whole
-from bt_runtime.skills.worlds.worker_pool import WORKERS
 from bt_runtime.types import Task, World
 
 

@@ -10,10 +10,10 @@ from bt_envs.alfworld.game import HINT, STATES, TREATED, Fact, Game, judge, kind
 from bt_envs.alfworld.pool import shared
 from bt_envs.alfworld.refusal import FEEDBACKS, told
 from bt_envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
+from bt_envs.alfworld.worker_pool import WorkerPool
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.text_world import TextWorld, one_of
 from bt_runtime.skills.worlds.ways import Aim, Way
-from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.types import TASK, Observation, Task, Verdict
 
 # How each fact of a game comes about, as its oracle knows it: every thing, wherever it is.

@@ -12,9 +12,9 @@ from bt_envs.hotpotqa import files, invent
 from bt_envs.hotpotqa.files import Question
 from bt_envs.hotpotqa.wiki import Page, Wiki
 from bt_envs.hotpotqa.world import HotpotQA
-from bt_runtime.skills.worlds.index_file import place_of
+from bt_envs.index_file import place_of
+from bt_envs.sources import Source, whole
 from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
-from bt_runtime.skills.worlds.sources import Source, whole
 from bt_runtime.types import Task, World
 
 

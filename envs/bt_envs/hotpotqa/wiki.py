@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bt_runtime.skills.worlds.index_file import Indexed
+from bt_envs.index_file import Indexed
 
 MOST_PAGES = 2_000  # pages that one search ranks
 SIMILAR = 5  # titles that are named when there is no such page

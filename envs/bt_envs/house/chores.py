@@ -10,10 +10,10 @@ from random import Random
 
 from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.layout import House
+from bt_envs.house.phrases import article, capital, filled
 from bt_envs.house.rules import CHECK, PROCESSES, Rule, Rules, as_data
 from bt_envs.house.tasks import Errand, make_task
 from bt_runtime.skills.worlds.content import read_yaml, texts
-from bt_runtime.skills.worlds.phrases import article, capital, filled
 from bt_runtime.types import Task
 
 

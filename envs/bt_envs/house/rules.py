@@ -8,11 +8,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from bt_envs.house.catalogue import Catalogue, Furniture
+from bt_envs.house.phrases import capital
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.skills.worlds.content import CODE, TEXT, TEXTS, by_name, check_of, texts
-from bt_runtime.skills.worlds.phrases import capital
 from bt_runtime.types import Json
 
 

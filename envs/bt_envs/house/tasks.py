@@ -11,9 +11,9 @@ from typing import Any
 from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.goals import RELATIONS
 from bt_envs.house.layout import House
+from bt_envs.house.phrases import article, capital, listing, number, plural, spin
 from bt_runtime.language.kinds.shape import closed
 from bt_runtime.skills.worlds.content import TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
-from bt_runtime.skills.worlds.phrases import article, capital, listing, number, plural, spin
 from bt_runtime.types import Json, Task
 
 _KIND = {

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from bt_envs.index_file import Indexed
+from bt_envs.webshop.ranking import TABLE, TextIndex, Words, ranked
 from bt_runtime.skills.worlds.content import word_lists
-from bt_runtime.skills.worlds.index_file import Indexed
-from bt_runtime.skills.worlds.ranking import TABLE, TextIndex, Words, ranked
 
 FOUND = 50  # products that a search ranks
 _TABLES = f"CREATE TABLE product (id INTEGER PRIMARY KEY, asin TEXT NOT NULL UNIQUE, data TEXT NOT NULL); {TABLE}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bt_envs.webshop.catalogue import Product, known
-from bt_runtime.skills.worlds.ranking import package
+from bt_envs.webshop.ranking import package
 
 ALIKE = 85  # similarity of 100 from which texts are alike
 NO_LIMIT = 1_000_000.0

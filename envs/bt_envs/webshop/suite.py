@@ -9,12 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from bt_envs.index_file import place_of
+from bt_envs.sources import Source, whole
 from bt_envs.webshop import files, invent
 from bt_envs.webshop.catalogue import FOUND, ShopCatalogue
 from bt_envs.webshop.pages import PAGE
 from bt_envs.webshop.world import WebShop
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.skills.worlds.index_file import place_of
 from bt_runtime.skills.worlds.registry import (
     Read,
     Split,
@@ -24,7 +25,6 @@ from bt_runtime.skills.worlds.registry import (
     number_option,
     shared_out,
 )
-from bt_runtime.skills.worlds.sources import Source, whole
 from bt_runtime.types import Task, World
 
 

@@ -20,9 +20,10 @@ import pytest
 import yaml
 
 from bt_envs.alfworld import engine as real_engine
-from bt_envs.alfworld import files, invent, pool
+from bt_envs.alfworld import files, invent, pool, worker_pool
 from bt_envs.alfworld.game import KINDS, TREATED, kind_of, read
 from bt_envs.alfworld.suite import SUITE
+from bt_envs.alfworld.worker_pool import WorkerPool
 from bt_envs.alfworld.world import AlfWorld
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
@@ -31,8 +32,6 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.language.project import child, packaged
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.plugins import Wanted
-from bt_runtime.skills.worlds import worker_pool
-from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, goal_of, planning, ways
@@ -339,7 +338,7 @@ def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells of a process's end without asking again")
 def test_no_worker_outlives_the_process_that_started_it():
     code = (
-        "import sys, signal\nfrom bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool\n"
+        "import sys, signal\nfrom bt_envs.alfworld.worker_pool import Plays, WorkerPool\n"
         "pool = WorkerPool(1, Plays('ALFWorld', sys.argv[1:]))\n"
         "pool.begin(pool, {'problem': '', 'goal': '', 'done': [], 'act': None})\n"
         "print(pool.workers[0].process.pid, flush=True)\nsignal.pause()\n"

@@ -13,12 +13,12 @@ pytest.importorskip("snowballstemmer")
 
 from bt_envs.webshop import files
 from bt_envs.webshop.catalogue import Product, ShopCatalogue
+from bt_envs.webshop.ranking import rounded
 from bt_envs.webshop.reward import ShopGoal, alike, of_kind, reward
 from bt_envs.webshop.suite import SUITE, catalogue_at
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.plugins import Wanted
-from bt_runtime.skills.worlds.ranking import rounded
 from bt_runtime.testing import SUCCESS
 
 ITEM = {

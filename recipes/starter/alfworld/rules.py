@@ -13,8 +13,8 @@ from typing import Any
 
 from bt_envs.alfworld.game import KINDS, TREATED, Fact, kind_of, parts, read
 from bt_envs.alfworld.suite import AlfWorldSuite
+from bt_envs.alfworld.worker_pool import Plays, WorkerPool
 from bt_envs.alfworld.world import AlfWorld
-from bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool
 from bt_runtime.types import World
 
 _ABLE = re.compile(r"\((cleanable|heatable|coolable|toggleable|pickupable|isreceptacleobject|sliceable) ([^)]+)\)")

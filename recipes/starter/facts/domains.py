@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bt_runtime.skills.worlds.phrases import capital, plural
+from bt_envs.house.phrases import capital, plural
 from recipes.facts.trade import Data
 from recipes.starter.data import read
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 
 from bt_envs.house.chores import Chore, can_be_done, make_chore
+from bt_envs.house.phrases import capital
 from bt_envs.house.rules import Rules
 from bt_envs.house.start import house_of
 from bt_envs.house.suite import load_content
-from bt_runtime.skills.worlds.phrases import capital
 from bt_runtime.types import Task
 from recipes.starter.data import read
 from recipes.starter.house.homes import make_home

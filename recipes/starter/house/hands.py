@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.notes import Notes, is_a
+from bt_envs.house.phrases import plural
 from bt_envs.house.state import HANDS
 from bt_envs.house.suite import Content, load_content
 from bt_runtime.agents.story import StoryStep
-from bt_runtime.skills.worlds.phrases import plural
 from recipes.starter.policy import Policy, Thinks
 
 # where furniture stands as a rule: the room to go to first

@@ -7,9 +7,9 @@ from functools import lru_cache
 from random import Random
 from re import sub
 
+from bt_envs.house.phrases import capital, listing, spin
 from bt_envs.house.suite import load_content
 from bt_envs.house.tasks import Errand
-from bt_runtime.skills.worlds.phrases import capital, listing, spin
 from recipes.starter.data import read
 
 _SAID = read("house/phrasings")["people"]

@@ -8,9 +8,9 @@ from itertools import product
 from random import Random
 from re import compile as pattern
 
+from bt_envs.house.phrases import article, capital, number, plural, spin
 from bt_envs.house.suite import load_content
 from bt_envs.house.tasks import Errand
-from bt_runtime.skills.worlds.phrases import article, capital, number, plural, spin
 from bt_runtime.types import Json
 from recipes.starter.data import read
 from recipes.starter.house import people

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bt_envs.house.notes import is_a
+from bt_envs.house.phrases import plural
 from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.house.hands import Hands, content, home_of

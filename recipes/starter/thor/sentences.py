@@ -8,9 +8,9 @@ from functools import lru_cache
 from random import Random
 
 from bt_envs.alfred import kinds
+from bt_envs.house.phrases import plural, spin
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.tasks import LAMPS, SAYINGS
-from bt_runtime.skills.worlds.phrases import plural, spin
 from recipes.starter import data
 from recipes.starter.house.people import mistyped
 from recipes.starter.thor.names import LAMP

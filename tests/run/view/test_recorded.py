@@ -13,8 +13,6 @@ import pytest
 from bt_runtime import BtError, Run, load
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
-from bt_runtime.journal import record, writer
-from bt_runtime.journal.tape import Tape
 from bt_runtime.language.loader import Loader
 from bt_runtime.run.view.event import SIGNS
 from bt_runtime.run.view.feed import Feed
@@ -120,43 +118,6 @@ def test_a_recorded_run_is_shown_without_loading_its_tree_or_opening_a_run(recor
     assert as_shown(shown) == recorded[2]
     assert {spot.row[4] for spot in shown.spots.values()} > {"agent", "control"}
     assert all(spot.row[6] for spot in shown.spots.values() if spot.row[3] in ("agent", "tree"))
-
-
-def test_a_journal_that_does_not_tell_shapes_is_shown_by_its_table_of_nodes(tmp_path, monkeypatch):
-    """Those of earlier versions: what their nodes said of themselves is absent, and nothing is guessed."""
-    for told in ("shapes", "feedback"):
-        monkeypatch.setattr(record if told == "shapes" else writer, told, lambda of: ())
-    left_out = {"goal", "prompt", "spent"}
-    note = Tape.note
-    monkeypatch.setattr(Tape, "note", lambda tape, kind, *told: kind in left_out or note(tape, kind, *told))
-    shapes = []
-    with house_run(journal=tmp_path / "a", clock=Manual()) as run:
-        run.spin(ticks=500)
-        shapes.append((run.parts.journal.path, as_it_is(run)))
-    with Run(load(GUARDED), journal=tmp_path / "b", clock=Manual()) as run:
-        for change in (
-            lambda: run.replace("/t/a", INNER),
-            lambda: run.insert("/t", "log: x", 1),
-            lambda: run.remove("/t/1"),
-        ):
-            run.tick()
-            change()
-        run.tick()
-        run.tick()
-        shapes.append((run.parts.journal.path, as_it_is(run)))
-        run.parts.journal.close()
-    for path, shape in shapes:
-        shown = PagePicture(events_of(path))
-        assert as_shown(shown) == shape
-        assert {
-            (spot.row[4], spot.row[6], spot.feedback) for spot in shown.spots.values() if spot.row[3] != "tree"
-        } == {("", "", "")}
-    goals = PagePicture(events_of(shapes[0][0])).goals.values()
-    assert len(goals) > 3 and all(event["goal"] for event in goals)  # told by the agents' ends
-
-
-GUARDED = "version: 1\ntree: t\nroot:\n  sequence:\n    - {wait: {seconds: 5, name: a, when: 1 < 2}}\n    - wait: 1\n"
-INNER = "sequence: [{succeed: }, {wait: {seconds: 3, name: inner, when: 1 < 2}}]"
 
 
 def test_a_journal_whose_nodes_stand_in_a_circle_is_shown_to_an_end():

@@ -15,7 +15,7 @@ from bt_runtime.cli.running import view
 from bt_runtime.cli.running.view import is_folder
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording
-from bt_runtime.journal.compare import compare
+from bt_runtime.journal.compare import differences
 from bt_runtime.journal.folder import journals
 from bt_runtime.journal.glance import Glance
 from bt_runtime.journal.summary import summary
@@ -268,7 +268,7 @@ def test_two_runs_part_where_the_comparison_of_journals_says(tmp_path):
     lines = [
         f"tick {line['tick']}: {line['text']}" if line["tick"] is not None else line["text"] for line in told["lines"]
     ]
-    assert lines == compare(a, b) and any(line["tick"] is not None for line in told["lines"])
+    assert lines == list(map(str, differences(a, b))) and any(line["tick"] is not None for line in told["lines"])
     for wrong in (("1", "9"), (1, None)):
         with pytest.raises(BtError):
             runs.compare(*wrong)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bt_author.loosening import loosened
 from bt_author.sentence.drafting import ROUNDS, Author, DraftedTree, Refused
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import printed
-from bt_runtime.language.loosening import loosened
 from bt_runtime.language.project import trust
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.view.render import draw, sketch

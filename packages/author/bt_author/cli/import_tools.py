@@ -93,7 +93,7 @@ def _write(path: Path, made: Written, force: bool) -> None:
 
 def exported(names: list[str]) -> str:
     """The project's skills, or those of some manifests, as JSON."""
-    known = list(project.names("skills"))
+    known = project.names("skills")
     for name in names:
         if name not in known:
             raise BtError(f"there is no manifest `{name:.60}`", did_you_mean(name, known))

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from bt_author.new_skill import NAME as _NAME
+from bt_author.new_skill import new_skill
 from bt_runtime.cli import Exit
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
-from bt_runtime.language.new_skill import NAME as _NAME
-from bt_runtime.language.new_skill import new_skill
 from bt_runtime.language.project import disk, shown_path
 from bt_runtime.language.spec import TreeSpec
 

@@ -19,7 +19,7 @@ from bt_runtime.language.project import disk, find_root, real, shown_path
 from bt_runtime.language.project.selection import select
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.backchain.suggestion import Choose, Suggestion
+    from bt_author.suggest.suggestion import Choose, Suggested
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.types import Model
 
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def suggested(args: argparse.Namespace) -> list[Suggestion]:
-    from bt_runtime.agents.backchain.seen import SeenActions
-    from bt_runtime.agents.backchain.suggestion import Manifests
+def suggested(args: argparse.Namespace) -> list[Suggested]:
+    from bt_author.suggest.seen import SeenActions
+    from bt_author.suggest.suggestion import Manifests
     from bt_runtime.journal import folder
 
     root = find_root() or Path.cwd()
@@ -108,18 +108,18 @@ def _choosing(model: Model) -> Choose:
     return choose
 
 
-def _confirmed(found: Sequence[Suggestion]) -> list[Suggestion]:
+def _confirmed(found: Sequence[Suggested]) -> list[Suggested]:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BtError("nobody can be asked: this is no terminal", "--yes takes all of them")
     return [each for each in found if _wanted(each)]
 
 
-def _wanted(each: Suggestion, ask: Callable[[], str] = lambda: sys.stdin.readline()) -> bool:
+def _wanted(each: Suggested, ask: Callable[[], str] = lambda: sys.stdin.readline()) -> bool:
     print(visible(f"{each}? [y/N] "), end="", file=sys.stderr, flush=True)
     return ask().strip().lower() in ("y", "yes")
 
 
-def _write(file: Path, kept: Sequence[Suggestion]) -> None:
+def _write(file: Path, kept: Sequence[Suggested]) -> None:
     """Writes the suggestions into a manifest, unless it would not be sound."""
     from bt_author.edit.skill_keys import with_fact, with_param
 

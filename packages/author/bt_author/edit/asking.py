@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from bt_author.edit.session import Session
+from bt_author.loosening import loosened
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.loosening import loosened
 from bt_runtime.types import Json
 
 MOST_WISH = 2_000  # characters

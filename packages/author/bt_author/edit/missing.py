@@ -12,9 +12,9 @@ from bt_author.edit import header
 from bt_author.edit.draft import Draft
 from bt_author.edit.outline import Path as NodePath
 from bt_author.edit.session import Session
+from bt_author.new_skill import new_skill
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import COMMON_NAMES
-from bt_runtime.language.new_skill import new_skill
 from bt_runtime.language.project import disk
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 

@@ -43,7 +43,7 @@ def language() -> str:
 
 
 def _manifest(site: Site, name: str) -> str:
-    known = list(project.names("skills", root=site.root))
+    known = project.names("skills", root=site.root)
     path = project.find("skills", name, root=site.root) if name in known else None
     if path is None:
         raise BtError(f"there is no manifest `{name:.60}`", f"manifests: {', '.join(known[:20])}")
@@ -61,10 +61,10 @@ SORTS: dict[str, Sort] = {
     ),
     "fault": Sort("what a fault's code means", MARKDOWN, lambda site: [], lambda site, name: _fault(site, name)),
     "tree": Sort(
-        "a tree", YAML, lambda site: list(project.names("trees", root=site.root)),
+        "a tree", YAML, lambda site: project.names("trees", root=site.root),
         lambda site, name: disk.read_text(site.located(name)),
     ),
-    "manifest": Sort("skills", YAML, lambda site: list(project.names("skills", root=site.root)), _manifest),
+    "manifest": Sort("skills", YAML, lambda site: project.names("skills", root=site.root), _manifest),
     "run": Sort("what happened in a run", PLAIN, _runs, lambda site, name: recorded.runs(site, name).text),
 }  # fmt: skip
 

@@ -25,7 +25,6 @@ from bt_author.proof.search import STATES, Limits
 from bt_author.proof.story import words
 from bt_author.proof.story_case import counterexample, follows
 from bt_runtime._version import __version__
-from bt_runtime.language import project as projects
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.project import disk
@@ -195,7 +194,7 @@ class Checking:
             self.values,
             _code(),
         ]
-        return projects.cache("proofs") / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:40]}.json"
+        return disk.cache("proofs") / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:40]}.json"
 
     def known(self, property: Property, place: Path) -> Result | None:
         text = disk.read_or_nothing(place)

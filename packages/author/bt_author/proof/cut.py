@@ -3,20 +3,20 @@ nodes that cannot be explored replaced by parts that choose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bt_author.proof import parts
 from bt_author.proof.acting import names
 from bt_author.proof.choices import BAD, OK, RUN
 from bt_author.proof.declared import explorable
-from bt_author.proof.domain import Tests, bounded
+from bt_author.proof.domain import Tests
 from bt_author.proof.options import Options
 from bt_author.proof.results import EVERY, ends_with_skills, results_of
-from bt_author.proof.values import SAID, conditional, names_in, required, requirement, symbolic
-from bt_runtime.language.checks.references import entry_named
+from bt_author.proof.values import SAID, conditional, made_of, reads, requirement, symbolic, tested
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.outside import Writes
+from bt_runtime.language.ports import all_values
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.run.monitoring.nodes import child_name, walk
@@ -53,7 +53,9 @@ class Cut:
 
     def _tests(self) -> Tests:
         tree, options = self.tree, self.options
-        free = (n for n, p in tree.inputs.items() if not p.required and n not in options.values and not bounded(p))
+        free = (
+            n for n, p in tree.inputs.items() if not p.required and n not in options.values and all_values(p) is None
+        )
         fixed = {name: tree.inputs[name].default for name in free}
         given = {name: v for name, v in options.inputs.items() if name not in self.writes.names}
         tests = Tests({**fixed, **given})
@@ -76,20 +78,13 @@ class Cut:
         read: set[str] = {name for atom, _ in self.atoms for name in atom.entries} | self.memo.get("read", frozenset())
         self.made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
         for spec in self.new:
+            for field, name, of in made_of(spec):
+                self.made.append((name, of))
+                if field == "with":  # an entry that is shared matters when the one behind it does
+                    self.made += [(entry, {name}) for entry in of]
+            read.update(reads(spec) if self._watched(spec) else tested(spec))
             if spec.kind.family == "skill":
-                read.update((*names(spec), *required(spec)))
-            for field, value in spec.values.items():
-                if field in SAID.get(spec.kind.name, ()) or (spec.kind.family == "skill" and not self._watched(spec)):
-                    continue
-                if isinstance(value, Mapping) and (field in ("values", "with") or field.startswith("on_")):
-                    self.made += [(name, set(names_in(of))) for name, of in value.items()]
-                    if field == "with":  # an entry that is shared matters when the entry behind it does
-                        self.made += [(entry, {name}) for name, of in value.items() if (entry := entry_named(of))]
-                    continue
-                read.update(names_in(value))
-                declared = spec.kind.field(field)
-                if declared is not None and declared.type == "key" and spec.kind.name != "try":
-                    read.add(str(value))
+                read.update(names(spec))
         before = -1
         while before != len(read):
             before = len(read)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from bt_author.proof.cone import Cone, places_of, top_name
+from bt_author.proof.cone import Cone, places_of
 from bt_author.proof.cut import skills_of
 from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
@@ -15,7 +15,7 @@ from bt_author.proof.search import Found, Limits, search
 from bt_author.proof.story import Telling, concrete, left_out, told, words
 from bt_author.proof.values import reads
 from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
-from bt_runtime.language.outside import written_by
+from bt_runtime.language.outside import Writes, shared_with
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import Atom
 from bt_runtime.language.properties.property import Property
@@ -48,10 +48,17 @@ def unknown_names(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
             if name in tree.ports:
                 continue
             if entries is None:
-                named = {top_name(places, p, n) for p in places for n in (*reads(p.spec), *written_by(p.spec))}
-                entries = {*tree.ports, *(each for each in named if ": " not in each)}
+                entries = {*tree.ports, *Writes(tree.root).names, *read_in(tree)}
             if name not in entries:
                 yield _unknown(atom, name, f"no entry is named `{name}`", sorted(entries), "entries")
+
+
+def read_in(tree: TreeSpec) -> Iterator[str]:
+    """Yields the entries that the nodes of a tree read, under the names that they have in it."""
+    for spec in tree.root.walk():
+        yield from reads(spec)
+        if spec.subtree is not None:
+            yield from shared_with(spec, spec.subtree, read_in(spec.subtree))
 
 
 def _unknown(atom: Atom, name: str, why: str, known: list[str], what: str) -> BtError:

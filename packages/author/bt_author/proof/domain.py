@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.language.expression import Expression, Template
+from bt_runtime.language.expression import Template
 from bt_runtime.language.expression.code import function
+from bt_runtime.language.policies.within import expressions_in
+from bt_runtime.language.ports import all_values
 from bt_runtime.language.values import Nested
 from bt_runtime.types import Json
 
-MOST = 64  # values of an integer with bounds that are all taken
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=", "is": "is", "is not": "is not"}
 _ORDER = frozenset(_TURNED)
 
@@ -39,19 +40,14 @@ class Tests:
         self.free = set(other.free)
 
     def add(self, value: Json) -> None:
-        if isinstance(value, Expression):
-            self._of(value.part)
-        elif isinstance(value, Template):
-            for hole in value.holes:
-                self._of(hole.expression.part)
-        elif isinstance(value, Nested):
-            self.add(value.shape)
-        elif isinstance(value, Mapping):
-            for each in value.values():
-                self.add(each)
-        elif isinstance(value, list | tuple):
-            for each in value:
-                self.add(each)
+        for each in expressions_in(value):
+            if isinstance(each, Nested):
+                self.add(each.shape)
+            elif isinstance(each, Template):
+                for hole in each.holes:
+                    self._of(hole.expression.part)
+            else:
+                self._of(each.part)
 
     def _of(self, part: Any) -> None:
         if part.how == "comparison" and len(part.of) == 2 and self._compared(part.of[0], *part.of[1]):
@@ -97,14 +93,10 @@ class Tests:
         """Returns the values of an entry or output with this declaration."""
         if given is not None:
             return Domain(tuple(given), False)
-        if port.choices:
-            return Domain(tuple(port.choices))
-        if port.type == "boolean":
-            return Domain((False, True))
+        if (listed := all_values(port)) is not None:
+            return Domain(tuple(listed))
         low, high = port.minimum, port.maximum
         whole = port.type == "integer"
-        if whole and low is not None and high is not None and high - low < MOST:
-            return Domain(tuple(range(int(low), int(high) + 1)))
         constants = self.compared.get(port.name, [])
         exact = port.name not in self.free
         if port.type in ("integer", "number") and constants:
@@ -120,12 +112,6 @@ class Tests:
 
 
 _NONE: Any = object()
-
-
-def bounded(port: Any) -> bool:
-    """True when all values of a declaration can be listed."""
-    narrow = port.minimum is not None and port.maximum is not None and port.maximum - port.minimum < MOST
-    return bool(port.choices) or port.type == "boolean" or (port.type == "integer" and narrow)
 
 
 def _apart(values: Iterable[Json], cuts: Iterable[tuple[float, bool]]) -> Iterator[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from bt_author.proof.choices import RUN, State
@@ -13,10 +13,11 @@ from bt_author.proof.explorer import Explorer, Step
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.formula import Formula
 from bt_runtime.language.properties.property import LATE, Property
-from bt_runtime.run.monitoring.automaton import Automaton, Left
+from bt_runtime.run.monitoring.automaton import Automaton, Left, fair_parts
 
 STATES = 1_000_000  # states looked at, by default
 Mark = Formula | tuple[str, int]  # an `U` that is put off, or a time or node that goes on
+Edge = tuple[int, frozenset[Mark], tuple[int, ...]]  # node after it, marks, choices
 Told = Callable[[int, int], object]
 
 
@@ -76,7 +77,7 @@ class Search:
         self.assumed = property.assuming == "skills_end"
         self.nodes: dict[SearchNode, int] = {}
         self.came: list[tuple[int, tuple[int, ...]]] = []  # node → (node before it, choices)
-        self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
+        self.edges: dict[int, list[Edge]] = {}
         self.todo: deque[SearchNode] = deque()
         self.seen = 0  # atoms that held in some tick
         self.known: dict[State, list[Step]] = {}
@@ -145,7 +146,7 @@ class Search:
             found = self.nodes[node] = len(self.came)
             self.came.append((before, choices))
             if self.endless:
-                self.edges.append([])
+                self.edges[found] = []
             self.todo.append(node)
         return found
 
@@ -162,17 +163,10 @@ class Search:
     def cycle(self) -> Story | None:
         """Returns a story that repeats for ever: a cycle in a strongly connected part that satisfies every
         obligation."""
-        best: tuple[int, list[int]] | None = None
-        for part in _parts([[to for to, *_ in each] for each in self.edges]):
-            inside = set(part)
-            marks = [marks for at in part for to, marks, _ in self.edges[at] if to in inside]
-            if marks and not frozenset.intersection(*marks):
-                first = min(part)  # nodes are numbered by how far they are from the start
-                if best is None or first < best[0]:
-                    best = first, part
-        if best is None:
+        parts = [(min(part), part) for part in fair_parts(self.edges)]
+        if not parts:
             return None
-        first, part = best
+        first, part = min(parts)  # nodes are numbered by how far they are from the start
         stem, round_ = self.way(first), self.round(first, set(part))
         return Story((*stem, *round_), len(stem))
 
@@ -191,11 +185,9 @@ class Search:
             ways += [choices for _, _, choices in self.path(at, part, lambda edge: edge[0] == start)]
         return tuple(ways)
 
-    def path(
-        self, start: int, part: set[int], wanted: Callable[[tuple[int, frozenset[Mark], tuple[int, ...]]], bool]
-    ) -> list[tuple[int, frozenset[Mark], tuple[int, ...]]]:
+    def path(self, start: int, part: set[int], wanted: Callable[[Edge], bool]) -> list[Edge]:
         """Returns the shortest path within the part that ends with a wanted edge."""
-        came: dict[int, list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = {start: []}
+        came: dict[int, list[Edge]] = {start: []}
         todo = deque([start])
         while todo:
             at = todo.popleft()
@@ -210,44 +202,5 @@ class Search:
         raise AssertionError("a part whose nodes lead to each other has such a way")
 
 
-def _without(marks: frozenset[Mark]) -> Callable[[tuple[int, frozenset[Mark], tuple[int, ...]]], bool]:
+def _without(marks: frozenset[Mark]) -> Callable[[Edge], bool]:
     return lambda edge: not marks <= edge[1]
-
-
-def _parts(edges: list[list[int]]) -> Iterator[list[int]]:
-    """Returns the strongly connected parts of a graph (Tarjan), without recursion."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    on: set[int] = set()
-    for root in range(len(edges)):
-        if root in index:
-            continue
-        work: list[tuple[int, Iterator[int]]] = [(root, iter(edges[root]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on.add(root)
-        while work:
-            at, following = work[-1]
-            for to in following:
-                if to not in index:
-                    index[to] = low[to] = len(index)
-                    stack.append(to)
-                    on.add(to)
-                    work.append((to, iter(edges[to])))
-                    break
-                if to in on:
-                    low[at] = min(low[at], index[to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[at])
-                if low[at] == index[at]:
-                    part = []
-                    while True:
-                        last = stack.pop()
-                        on.discard(last)
-                        part.append(last)
-                        if last == at:
-                            break
-                    yield part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bt_author.proof.board import Open, ProofScope
@@ -10,6 +10,7 @@ from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.policies.within import names_in
 from bt_runtime.language.spec import NodeSpec, label
 from bt_runtime.language.values import Nested
 from bt_runtime.types import Json
@@ -48,7 +49,7 @@ class Symbolic:
 
     def __init__(self, made: Any, unknown: Unknown) -> None:
         self.made, self.unknown = made, unknown
-        self.text, self.names = made.text, made.names
+        self.text, self.names = made.text, set(names_in(made))
 
     def evaluate(self, given: Any) -> Any:
         """`given`: a scope, or its entries."""
@@ -88,14 +89,14 @@ def symbolic(spec: NodeSpec, doubt: Callable[[str], None]) -> dict[str, Json]:
         elif field is not None and field.writes:
             found[name] = value
         elif isinstance(value, Mapping):
-            found[name] = {key: each if entry_named(each) and name == "with" else of(each, unknown)
+            found[name] = {key: each if entry_named(each) and name == "with" else computed(each, unknown)
                            for key, each in value.items()}  # fmt: skip
         else:
-            found[name] = of(value, _unknown(spec, name, field, doubt))
+            found[name] = computed(value, _unknown(spec, name, field, doubt))
     return found
 
 
-def of(value: Json, unknown: Unknown) -> Json:
+def computed(value: Json, unknown: Unknown) -> Json:
     return Symbolic(value, unknown) if isinstance(value, Expression | Template | Nested) else value
 
 
@@ -125,23 +126,6 @@ def _one_of(values: Sequence[Json], scope: ProofScope) -> Json:
     return values[scope.board.choices.choose(len(values))]
 
 
-def names_in(value: Json) -> list[str]:
-    """Returns the names of entries in a value, also those that `exists` tests."""
-    if isinstance(value, Symbolic):
-        value = value.made
-    if isinstance(value, Expression):
-        return [*value.names, *value.asked]
-    if isinstance(value, Template):
-        return [name for hole in value.holes for name in (*hole.expression.names, *hole.expression.asked)]
-    if isinstance(value, Nested):
-        return names_in(value.shape)
-    if isinstance(value, Mapping):
-        return [name for each in value.values() for name in names_in(each)]
-    if isinstance(value, list | tuple):
-        return [name for each in value for name in names_in(each)]
-    return []
-
-
 def conditional(kind: Kind) -> Kind:
     """Returns a skill whose `requires` may hold or not where it reads a value that only a run knows."""
     entry = kind.data["entry"] if kind.family == "skill" else None
@@ -150,8 +134,8 @@ def conditional(kind: Kind) -> Kind:
     return kind._replace(data={**kind.data, "entry": entry._replace(requires=Symbolic(entry.requires, either))})
 
 
-def required(spec: NodeSpec) -> list[str]:
-    """Returns the entries of the whole tree that decide whether a skill may run."""
+def required(spec: NodeSpec) -> Iterator[str]:
+    """Yields the entries of the whole tree that decide whether a skill may run."""
     return names_in(requirement(spec))
 
 
@@ -160,13 +144,30 @@ def requirement(spec: NodeSpec) -> Expression | None:
     return found
 
 
-def reads(spec: NodeSpec) -> list[str]:
-    """Returns the entries that a node reads."""
-    found: list[str] = required(spec)
-    for name, value in spec.values.items():
-        if name not in SAID.get(spec.kind.name, ()):
-            found += names_in(value)
-            declared = spec.kind.field(name)
+def assigns(field: str, value: Json) -> bool:
+    """True for a field that gives values to entries."""
+    return isinstance(value, Mapping) and (field in ("values", "with") or field.startswith("on_"))
+
+
+def made_of(spec: NodeSpec) -> Iterator[tuple[str, str, set[str]]]:
+    """Yields the fields in which a node gives values to entries, each with an entry and the entries in its value."""
+    for field, value in spec.values.items():
+        for name, of in value.items() if assigns(field, value) else ():
+            yield field, name, set(names_in(of))
+
+
+def tested(spec: NodeSpec) -> Iterator[str]:
+    """Yields the entries that decide what a node does."""
+    yield from required(spec)
+    for field, value in spec.values.items() if spec.kind.family != "skill" else ():
+        if field not in SAID.get(spec.kind.name, ()) and not assigns(field, value):
+            yield from names_in(value)
+            declared = spec.kind.field(field)
             if declared is not None and declared.type == "key":
-                found.append(str(value))
-    return found
+                yield str(value)
+
+
+def reads(spec: NodeSpec) -> set[str]:
+    """Returns the entries that a node reads."""
+    said = SAID.get(spec.kind.name, ())
+    return {*tested(spec), *(name for field, of in spec.values.items() if field not in said for name in names_in(of))}

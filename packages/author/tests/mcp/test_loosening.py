@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from mcp import types
 
+from bt_author.loosening import loosened
 from bt_author.mcp.tools.every import call
 from bt_author.mcp.tools.site import Site
-from bt_runtime.language.loosening import loosened
 from packages.author.tests.mcp.assistant import Assistant, asked
 
 ROUNDS = int(os.environ.get("LOOSENINGS", "150"))

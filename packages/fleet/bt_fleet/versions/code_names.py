@@ -57,11 +57,10 @@ def of_project(root: Path) -> set[str]:
 
 
 def _of_entries(entries: Iterator[SkillEntry | None], root: Path) -> Iterator[str]:
-    shipped = [real(place) for place in project.installed("skills")]
     for entry in entries:
         if entry is not None and entry.impl not in (*ELSEWHERE, "python"):
             folder = real(Path(entry.folder))
-            if not any(folder.is_relative_to(place) for place in shipped):
+            if not project.shipped(folder, "skills"):
                 yield _placed(entry.impl, folder, root)
 
 

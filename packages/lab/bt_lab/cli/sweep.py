@@ -125,8 +125,8 @@ def _swept(args: argparse.Namespace, recording: Recording, forking: Any) -> dict
     from bt_lab.forks import edit_file
     from bt_lab.forks.sweep import smallest, sweep, table
 
-    with rebuild.laid_out(Recording(recording.path)) as (laid, file):
-        edits = edit_file.read(args.sweep, rebuild.tree_of(recording, file, laid).spec, recording)
+    with rebuild.recorded_tree(recording) as (_, tree):
+        edits = edit_file.read(args.sweep, tree.spec, recording)
     found = sweep(forking, args.at, edits, args.seeds, _progress)
     best = smallest(found)
     last = f"the smallest edit that saves the run: {best.name}" if best else "no edit saves the run"

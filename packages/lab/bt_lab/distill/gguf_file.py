@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_lab.distill import gguf_writer
 from bt_lab.distill.size import Size
 from bt_lab.distill.tokenizer import END, Tokenizer
 from bt_lab.distill.torch_imports import torch
-from bt_runtime.llm.local import gguf_writer
 from bt_runtime.types import Json
 
 _NORMAL, _CONTROL = 1, 3  # types of tokens, as the format numbers them

@@ -77,7 +77,7 @@ class Forking:
         try:
             self.runs = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bt-forks-")))
             how = self.how
-            kit = refit(self.recording, Offer(how.model, how.memory, None, how.services or {}), how.changed)
+            kit = refit(self.recording, Offer(how.model, how.memory, None, how.services or {}, changed=how.changed))
             self.models: dict[str, Model] = {role: self.model(each) for role, each in (kit["model"] or {}).items()}
             self.memory = self._readonly(kit["memory"])
         except BaseException:

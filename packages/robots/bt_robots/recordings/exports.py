@@ -42,7 +42,7 @@ class _Btlog(Export):
 
         recording = recordings[0]
         nodes = [(n.number, n.path, n.kind, n.name) for n in recording.nodes]
-        changes = ((recording.times[t], n, s) for t in sorted(recording.ticks) for n, s in recording.changes(t))
+        changes = ((recording.ticks[t].at, n, s) for t in sorted(recording.ticks) for n, s in recording.changes(t))
         return btlog.write(str(recording.head["tree"]), nodes, changes, float(recording.head["started"]), path)
 
 

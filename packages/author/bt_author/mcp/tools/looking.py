@@ -38,7 +38,7 @@ def skills(site: Site, manifest: str = "", page: int = 1) -> Answer:
 
 
 def _names(site: Site) -> list[str]:
-    return list(project.names("skills", root=site.root))
+    return project.names("skills", root=site.root)
 
 
 def _manifests(site: Site, only: str) -> Iterator[tuple[str, Kind]]:

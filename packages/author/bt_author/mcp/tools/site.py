@@ -110,7 +110,7 @@ class Site:
         found = project.find_tree(name, self.root).path
         homes = (self.root, *project.installed("trees"))
         if found is None or not any(real(found).is_relative_to(real(home)) for home in homes):
-            known = list(project.names("trees", root=self.root))
+            known = project.names("trees", root=self.root)
             raise BtError(
                 f"there is no tree `{name:.60}`",
                 did_you_mean(name, known, f"trees: {', '.join(known[:20])}"),

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from bt_author.loosening import Sort, loosened
 from bt_author.mcp.tools import fault_rows
 from bt_author.mcp.tools.answer import Answer, paged
 from bt_author.mcp.tools.checking import faults_of
@@ -13,7 +14,6 @@ from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import Tool, text
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import printed
-from bt_runtime.language.loosening import Sort, loosened
 from bt_runtime.language.project import disk, real
 
 # What may be written: data. Python, tests and btr.yaml, which says what may run, are a person's.

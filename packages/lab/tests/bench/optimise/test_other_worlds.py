@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bt_envs.alfworld import pool
+from bt_envs.alfworld.worker_pool import WorkerPool
 from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import OptimiseSetup, draw
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.plugins import open_suite
-from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from packages.lab.tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.alfworld_engine import DOUBLE
 

@@ -10,9 +10,9 @@ import pytest
 import bt_runtime as bt
 from bt_author.cli import skills as command
 from bt_author.edit.skill_keys import with_fact, with_param
+from bt_author.suggest.said import effects
+from bt_author.suggest.seen import SeenAction, bound_of, ended_by, form_of, needs_of
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.backchain.said import effects
-from bt_runtime.agents.backchain.seen import SeenAction, bound_of, ended_by, form_of, needs_of
 from bt_runtime.cli import main
 from bt_runtime.language import manifest
 from bt_runtime.language.agent_options import formless

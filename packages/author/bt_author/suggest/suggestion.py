@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.said import PUT, Effect, effects, needed, sayable
-from bt_runtime.agents.backchain.seen import SeenActions, bound_of, ended_by, needs_of
+from bt_author.suggest.said import PUT, Effect, effects, needed, sayable
+from bt_author.suggest.seen import SeenActions, bound_of, ended_by, needs_of
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.language import source
 from bt_runtime.language.checks.plannable import keys_of, left_true
@@ -21,7 +21,7 @@ from bt_runtime.types import Json
 Choose = Callable[[Kind, Sequence[str]], int | None]  # which of these facts an action brings; None: none of them
 
 
-class Suggestion(NamedTuple):
+class Suggested(NamedTuple):
     file: Path
     skill: str
     key: str  # needs, brings, from or choices
@@ -43,9 +43,9 @@ class Manifests:
         tops = [(source.parse(each.text, str(path)).root, each) for path, each in read.items()]
         self.silent = {k.name for top, each in tops for k in each.kinds if "brings" in keys_of(top, k.name)}
         self.seen, self.choose = seen, choose
-        self.made: dict[tuple[str, str, str, str], Suggestion] = {}
+        self.made: dict[tuple[str, str, str, str], Suggested] = {}
 
-    def suggestions(self) -> list[Suggestion]:
+    def suggestions(self) -> list[Suggested]:
         """All of them; a later sort builds on the earlier: what is needed is what something brings."""
         for step in (self.by_words, self.by_descriptions, self.by_runs, self.by_opposites, self.slots):
             for made in step():
@@ -68,7 +68,7 @@ class Manifests:
 
     # The sorts -------------------------------------------------------------------------------
 
-    def by_words(self) -> Iterator[Suggestion]:
+    def by_words(self) -> Iterator[Suggested]:
         """What the sentence says that an action brings; of several readings the one that a model takes."""
         likeliest = [e.brings for _, kind in self.of for e in [*effects(_sentence(kind))][:1]]
         held = any(fact.startswith("holding {") for facts in (self.brought(), *likeliest) for fact in facts)
@@ -80,12 +80,12 @@ class Manifests:
             ]
             effect, why = self.chosen(kind, ways)
             if effect is not None:
-                yield from (Suggestion(path, kind.name, "brings", fact, why) for fact in effect.brings)
-                yield from (Suggestion(path, kind.name, "needs", fact, why) for fact in effect.needs)
+                yield from (Suggested(path, kind.name, "brings", fact, why) for fact in effect.brings)
+                yield from (Suggested(path, kind.name, "needs", fact, why) for fact in effect.needs)
                 thing = Sentence(effect.brings[0]).slots[:1]
                 if held and effect.why.startswith(PUT) and thing:
                     own = f"holding {{{thing[0]}}}"
-                    yield Suggestion(path, kind.name, "needs", own, "what is put somewhere is held before")
+                    yield Suggested(path, kind.name, "needs", own, "what is put somewhere is held before")
 
     def chosen(self, kind: Kind, ways: Sequence[Effect]) -> tuple[Effect | None, str]:
         if not ways:
@@ -95,15 +95,15 @@ class Manifests:
         at = self.choose(kind, [way.brings[0] for way in ways])
         return (None, "") if at is None else (ways[at], f"the model takes it for what `{_sentence(kind)}` brings")
 
-    def by_descriptions(self) -> Iterator[Suggestion]:
+    def by_descriptions(self) -> Iterator[Suggested]:
         """What the description asks for, of all that something brings."""
         for path, kind in self.of:
             for fact in self.brought() if kind.about != _sentence(kind) else ():
                 told = needed(kind.about, fact) if sayable(fact, _params(kind)) else ""
                 if told and fact not in (*self.facts(kind, "needs"), *self.facts(kind, "brings")):
-                    yield Suggestion(path, kind.name, "needs", fact, f"its description: {told}")
+                    yield Suggested(path, kind.name, "needs", fact, f"its description: {told}")
 
-    def by_runs(self) -> Iterator[Suggestion]:
+    def by_runs(self) -> Iterator[Suggested]:
         """What always failed without a fact, or after another action."""
         if not self.seen.runs:
             return
@@ -113,7 +113,7 @@ class Manifests:
             wanted = [fact for fact in self.brought() if fact not in self.facts(kind, "brings")]
             for fact, why in needs_of(kind.name, acts, wanted):
                 if fact not in self.facts(kind, "needs"):
-                    yield Suggestion(path, kind.name, "needs", fact, why)
+                    yield Suggested(path, kind.name, "needs", fact, why)
         for _, kind in self.of:
             for fact in self.facts(kind, "needs"):
                 for other, why in ended_by(acts, kind.name, fact):
@@ -121,18 +121,18 @@ class Manifests:
                     if there is None or {fact, denied} & {*self.facts(there[1], "brings")}:
                         continue
                     if sayable(fact, _params(there[1])):
-                        yield Suggestion(there[0], other, "brings", denied, why)
+                        yield Suggested(there[0], other, "brings", denied, why)
 
-    def by_opposites(self) -> Iterator[Suggestion]:
+    def by_opposites(self) -> Iterator[Suggested]:
         """What ends by the words of what begins: what is put down is held no longer."""
         known = [_with(kind, self.facts(kind, "brings")) for kind in self.every]
         for path, kind in self.of:
             for left in left_true(_with(kind, self.facts(kind, "brings")).data["entry"], known):
                 if sayable(left.stays, _params(kind)):
                     why = f"`{left.brought}` and `{left.stays}` never hold together"
-                    yield Suggestion(path, kind.name, "brings", f"{NOT}{left.stays}", why)
+                    yield Suggested(path, kind.name, "brings", f"{NOT}{left.stays}", why)
 
-    def slots(self) -> Iterator[Suggestion]:
+    def slots(self) -> Iterator[Suggested]:
         """What fills a free text: an output of its name, else what recorded runs had."""
         for path, kind in self.of:
             options = kind.data["entry"].agent_options
@@ -143,9 +143,9 @@ class Manifests:
                     continue
                 source = self.output_for(kind, field)
                 if source:
-                    yield Suggestion(path, kind.name, "from", source, f"`{source}` gives such values", field.name)
+                    yield Suggested(path, kind.name, "from", source, f"`{source}` gives such values", field.name)
                 elif bound := bound_of(self.seen_in(kind, field)):
-                    yield Suggestion(path, kind.name, *bound, field.name)
+                    yield Suggested(path, kind.name, *bound, field.name)
 
     def output_for(self, kind: Kind, field: Field) -> str:
         names = (field.name, f"{field.name}s", f"{field.name}es", f"{field.name.removesuffix('y')}ies")

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from bt_author.skill_locks import deeds_alike, limits_of, locks_lost
 from bt_runtime.language import manifest, project, source
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
-from bt_runtime.language.locks import deeds_alike, limits_of, locks_lost
 from bt_runtime.language.policies.label import OUTSIDE, Labels
 from bt_runtime.language.policies.policy import Policies, meet
 from bt_runtime.language.policies.reader import PolicyReader

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from bt_runtime.skills.worlds.phrases import article, listing, plural, spin
+from bt_envs.house.phrases import article, listing, plural, spin
 
 
 def test_every_choice_is_met_and_nothing_else() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import cache, disk
+from bt_runtime.language.project import disk
 
 Fill = Callable[[sqlite3.Connection], None]
 
@@ -20,7 +20,7 @@ def place_of(data: Path, folder: str, world: str) -> Path:
     """Returns the index's path, in `folder` or the user's cache, never beside the data. A changed data file gets a
     new index."""
     of = sha256(str(data.resolve()).encode()).hexdigest()[:8]
-    return (Path(folder) if folder else cache(world)) / f"{data.name}.{of}.{data.stat().st_mtime_ns:x}.index"
+    return (Path(folder) if folder else disk.cache(world)) / f"{data.name}.{of}.{data.stat().st_mtime_ns:x}.index"
 
 
 def in_memory(fill: Fill) -> sqlite3.Connection:
