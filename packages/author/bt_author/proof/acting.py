@@ -44,6 +44,7 @@ class Acting:
         self.source: Source = explorer.source
         self.name, self.entry = node.spec.kind.name, node.entry
         self.instant = bool(node.entry.instant)
+        self.result: Any = None
         wired = [(f, node.spec.values[f.name].text.strip()) for f in node.written]
         self.writes = [name for _, name in wired]
         goods = [
@@ -62,11 +63,6 @@ class Acting:
     def choices(self) -> Choices:
         found: Choices = self.source.choices
         return found
-
-    @property
-    def result(self) -> Any:
-        """Returns the outputs of its success in this tick."""
-        return self.choices.given.get(self.number)
 
     def start(self, **params: Json) -> None:
         if self.watches:
@@ -91,7 +87,7 @@ class Acting:
         if status == BREAKS:
             choices.note("poll", self.name, self.path, BREAKS, {})
             raise RuntimeError("it breaks")
-        choices.given[self.number] = dict(given) or None
+        self.result = dict(given) or None
         if self.contract is not None and self.met and status == OK:
             self.contract.succeeds()
         if choices.events is not None:

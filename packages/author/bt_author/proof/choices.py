@@ -42,7 +42,6 @@ class Choices:
         self.hint = 0  # the status that the part around is wanted to return
         self.turned: dict[int, int] = {}  # choice → its number where nothing is wanted
         self.mismatch = False  # a steered part has returned something else
-        self.given: dict[int, Any] = {}  # node of a skill → the outputs of its success in this tick
         self.fresh: set[int] = set()  # slots of nodes that were started in this tick
         if not state.urgent:
             self.pass_time(state.armed)

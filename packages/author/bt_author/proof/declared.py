@@ -1,4 +1,4 @@
-"""Which of the declared state of nodes tells two states of a proof apart."""
+"""Which of the declared state of nodes and activities tells two states of a proof apart."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from bt_runtime.skills.forms import OfSkill
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.branches import Branches
 from bt_runtime.tree.nodes.sequences import _InOrder
@@ -18,6 +19,7 @@ Names = tuple[str, ...]
 LEFT_OUT: Mapping[type, frozenset[str]] = {
     SkillNode: frozenset(("doubted", "target", "tacit", "unsaid", "last", "followed", "gave")),
     Branches: frozenset(("places",)), Subtree: frozenset(("inner", "tree")), _InOrder: frozenset(("reached",)),
+    OfSkill: frozenset(("target", "feedback", "value")),
 }  # fmt: skip
 
 

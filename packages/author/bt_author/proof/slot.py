@@ -36,7 +36,7 @@ class Slot:
         thaw(self.values[number][0])
 
     def number_of(self, values: tuple[Any, ...]) -> int:
-        key = tuple([key_of(each) for each in values])
+        key = tuple([each if each.__class__ in _ALIKE else key_of(each) for each in values])
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.values)
@@ -92,9 +92,9 @@ class NodeSlot(Slot):
     def put(self, number: int) -> None:
         node, values = self.held, self.values[number]
         node.status = values[0]
-        names = (*self.lasting, *self.round) if values[0] is RUNNING else self.lasting
-        for name, value in zip(names, values[1:], strict=True):
-            setattr(node, name, thaw(value))
+        if len(values) > 1:  # what a round needs comes last, and only while the node runs
+            for name, value in zip((*self.lasting, *self.round), values[1:], strict=False):
+                setattr(node, name, value if value.__class__ is not Frozen else thaw(value))
         if values[0] is not RUNNING:
             for name in self.round:
                 vars(node).pop(name, None) if hasattr(type(node), name) else None
@@ -114,7 +114,8 @@ def names_in_object(cls: Any) -> Names | None:
 
 
 _LISTS = frozenset((list, tuple, deque))
-_ATOMS = frozenset((int, str, bool, float, type(None), Time, type(INVALID)))
+_ALIKE = frozenset((int, str, type(None), Time, type(INVALID)))  # equal ones are the same
+_ATOMS = _ALIKE | {bool, float}
 
 
 def freeze(value: Any) -> Any:
@@ -159,7 +160,7 @@ def key_of(value: Any) -> Hashable:
 
 def times_in(value: Any) -> bool:
     cls = value.__class__
-    return cls is Time or cls is Stamp or (isinstance(value, tuple) and any(map(times_in, value)))
+    return cls is Time or cls is Stamp or ((cls is Frozen or cls is tuple) and any(map(times_in, value)))
 
 
 def moved(value: Any, move: Move, written: Mapping[Any, int]) -> Any:
