@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +13,7 @@ import bt_runtime as bt
 from bt_runtime import Run, Status, load
 from bt_runtime.clock import Manual, Simulated
 from bt_runtime.events import Notice, Tick
+from bt_runtime.tree import runner
 from bt_runtime.tree.clock import Alarm, behind
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
@@ -145,8 +148,10 @@ def test_rounds_that_wait_for_their_time_tick_no_more_than_there_is_to_do(root):
         assert run.parts.engine.count <= 25
 
 
-def test_a_tree_that_never_rests_gets_a_bounded_rate_and_its_node_is_named():
+def test_a_tree_that_never_rests_gets_a_bounded_rate_and_its_node_is_named(monkeypatch):
+    """The machine's time stands, so that the ticks are never too slow for the bound."""
     rests, lines = [], []
+    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=time.sleep))
     with Run(tree("sequence: [{repeat: {times: -1, child: {succeed: {}}, name: busy}}]"), clock=Manual()) as run:
         run.listen(lines.append, Notice)
         run.parts.runner.rest = rests.append
