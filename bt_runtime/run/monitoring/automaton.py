@@ -6,7 +6,7 @@ which `U` has been put off. A word is accepted when no `U` is put off for ever; 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from bt_runtime.language.properties import formula
@@ -99,55 +99,45 @@ class Automaton:
     @property
     def finite(self) -> bool:
         """True when a word may be accepted because nothing is left to be kept."""
-        seen: set[Left] = set()
-        todo = [self.start]
-        while todo:
-            left = todo.pop()
-            if not left:
-                return True
-            if left not in seen:
-                seen.add(left)
-                todo += [way.left for way in self.ways(left)]
-        return False
+        return NOTHING in _explored(self.start, self._following)
 
     @property
     def endless(self) -> bool:
         """True when a word may be accepted although something is always left to be kept: then cycles count."""
-        edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
-        todo = [self.start]
-        while todo:
-            left = todo.pop()
-            if left not in edges and left:
-                edges[left] = [(way.left, way.put_off) for way in self.ways(left)]
-                todo += [after for after, _ in edges[left]]
-        return any(True for _ in fair_parts(edges))
+        edges = _explored(self.start, self._following)
+        return _fair({left: following for left, following in edges.items() if left})
+
+    def _following(self, left: Left) -> list[tuple[Left, frozenset[Formula]]]:
+        return [(way.left, way.put_off) for way in self.ways(left)]
 
     def accepts_for_ever(self, left: Left, bits: int) -> bool:
         """True when the automaton accepts the word in which exactly these atoms hold in every tick from now on."""
-        edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
-        todo = [left]
-        while todo:
-            at = todo.pop()
-            if not at:
-                return True
-            if at not in edges:
-                edges[at] = self.after(at, bits)
-                todo += [after for after, _ in edges[at]]
-        return any(True for _ in fair_parts(edges))
+        return self.repeats(left, (bits,))
 
     def repeats(self, left: Left, cycle: Sequence[int]) -> bool:
         """True when the automaton accepts the endless repetition of this cycle of bits."""
-        edges: dict[tuple[Left, int], list[tuple[tuple[Left, int], frozenset[Formula]]]] = {}
-        todo = [(left, 0)]
-        while todo:
-            at = todo.pop()
-            if not at[0]:
-                return True
-            if at not in edges:
-                following = (at[1] + 1) % len(cycle)
-                edges[at] = [((after, following), off) for after, off in self.after(at[0], cycle[at[1]])]
-                todo += [after for after, _ in edges[at]]
-        return any(True for _ in fair_parts(edges))
+
+        def following(at: tuple[Left, int]) -> list[tuple[tuple[Left, int], frozenset[Formula]]]:
+            place = (at[1] + 1) % len(cycle)
+            return [((after, place), put_off) for after, put_off in self.after(at[0], cycle[at[1]])]
+
+        return _fair(_explored((left, 0), following))
+
+
+def _explored(start: K, following: Callable[[K], Sequence[tuple[Any, ...]]]) -> dict[K, Sequence[tuple[Any, ...]]]:
+    """Returns the graph that can be reached from a node. `NOTHING` leads to itself, with no mark."""
+    edges: dict[K, Sequence[tuple[Any, ...]]] = {}
+    todo = [start]
+    while todo:
+        at = todo.pop()
+        if at not in edges:
+            edges[at] = following(at)
+            todo += [edge[0] for edge in edges[at]]
+    return edges
+
+
+def _fair(edges: Edges[K]) -> bool:
+    return next(fair_parts(edges), None) is not None
 
 
 def _least(ways: list[AutomatonWay]) -> list[AutomatonWay]:
@@ -175,8 +165,8 @@ def fair_parts(edges: Edges[K]) -> Iterator[list[K]]:
 
 def _parts(edges: Edges[K]) -> Iterator[list[K]]:
     """Yields the strongly connected parts of a graph (Kosaraju), without recursion."""
-    order: list[K] = []  # nodes, those from which others are reached after those
-    left: set[K] = set()  # nodes that are in no part yet
+    order: list[K] = []  # a node stands behind those that are reached from it
+    unplaced: set[K] = set()  # nodes that are in no part yet
     back: dict[K, list[K]] = {}
     for root in edges:
         todo = [(root, False)]
@@ -184,8 +174,8 @@ def _parts(edges: Edges[K]) -> Iterator[list[K]]:
             at, done = todo.pop()
             if done:
                 order.append(at)
-            elif at not in left:
-                left.add(at)
+            elif at not in unplaced:
+                unplaced.add(at)
                 todo.append((at, True))
                 for edge in edges.get(at, ()):
                     todo.append((edge[0], False))
@@ -194,8 +184,8 @@ def _parts(edges: Edges[K]) -> Iterator[list[K]]:
         part, behind = list[K](), [root]
         while behind:
             at = behind.pop()
-            if at in left:
-                left.remove(at)
+            if at in unplaced:
+                unplaced.remove(at)
                 part.append(at)
                 behind += back.get(at, ())
         if part:
