@@ -41,7 +41,7 @@ class TapedActivity(Wrapping):
     gone = False  # the action has stopped
     heard, unheard = 0.0, ""  # time of the latest news; feedback not passed on since
     recorded = False  # its beginning was read from the tape
-    asks: Caller | None = None  # in whose name it is polled once started, while nothing is to be told
+    asks: Caller | None = None  # the caller of its polls; None until it has started, and while it has something to tell
 
     def __init__(self, tape: Tape, start: Start, action: Action, entry: SkillEntry | None) -> None:
         self.tape, self.context, self.start, self.entry = tape, action.context, start, entry

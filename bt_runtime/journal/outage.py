@@ -108,7 +108,7 @@ class OutageMark(NamedTuple):
     events: int = 0  # 0: nobody knows
 
     def missing(self, events: int) -> str:
-        """Why rows must be missing after so many; "" when none is for which an action has waited."""
+        """Returns why rows are missing when only so many events are there; "" when no action has waited for more."""
         return f"its end is missing: {events:,} of {self.events:,} events are there" if self.events > events else ""
 
 

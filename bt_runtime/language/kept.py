@@ -14,10 +14,11 @@ from bt_runtime.language.project import disk
 from bt_runtime.language.spec import Caps, TreeSpec
 
 MOST_KEPT = 64  # trees of one registry
+LONGEST = 100_000  # characters of a tree's file; larger ones are read again, and fill no memory
 
 
 class ReadTrees(Protocol):
-    """The loader, as far as it is asked for what it has read."""
+    """What is asked of a loader: what it reads trees by, and what it has read."""
 
     registry: Registry
     caps: Caps
@@ -38,7 +39,7 @@ _TREES: WeakKeyDictionary[Registry, dict[Path, _Kept]] = WeakKeyDictionary()
 
 
 def taken(loader: ReadTrees, path: Path) -> TreeSpec | None:
-    """Returns the tree of a file that is as it was when it was read, if that tree was kept."""
+    """Returns the kept tree of a file, and gives the loader its text; None when the file has changed since."""
     kept = _TREES.get(loader.registry, {}).get(path)
     if kept is None or (kept.file, kept.caps, kept.project) != (_state(path), loader.caps, loader.project):
         return None
@@ -47,12 +48,14 @@ def taken(loader: ReadTrees, path: Path) -> TreeSpec | None:
 
 
 def keep(loader: ReadTrees) -> None:
-    """Keeps what was read; there was nothing to say of it."""
+    """Keeps the trees that a loader has read. Call it only after a load without any diagnostic."""
     known = _TREES.setdefault(loader.registry, {})
     if len(known) >= MOST_KEPT:
         known.clear()
     for path, tree in loader.loaded.items():
-        if tree is not None and (path not in known or known[path].tree is not tree) and _alone(tree, loader):
+        if tree is None or len(tree.text) > LONGEST or (path in known and known[path].tree is tree):
+            continue
+        if _alone(tree, loader):
             state = _state(path)
             if disk.read_or_nothing(path) == tree.text.encode():  # the file is unchanged since it was read
                 known[path] = _Kept(tree, state, loader.caps, loader.project)

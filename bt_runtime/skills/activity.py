@@ -119,7 +119,7 @@ class Wrapping(Activity):
 
 
 class BareActivity(Activity):
-    """An activity with no other inside: each form of a skill overrides what is otherwise than here."""
+    """The base of activities that wrap no other one. A form of a skill overrides what differs."""
 
     lingers = in_thread = False
     loop_of: asyncio.AbstractEventLoop | None = None

@@ -46,6 +46,15 @@ def test_grafts_that_include_one_tree_read_it_once(run: Run, monkeypatch: pytest
     run.close()
 
 
+def test_a_large_tree_is_read_again_and_fills_no_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "LONGEST", 10)
+    read = reads(monkeypatch)
+    for _ in range(2):
+        run.insert("/whole", GRAFT)
+    assert read == ["part.yaml", "part.yaml"]
+    run.close()
+
+
 def test_a_graft_that_includes_the_running_tree_does_not_read_it_again(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,7 @@ def thaw(value: Any) -> Any:
 
 
 def key_of(value: Any) -> Hashable:
-    """Returns what equals that of another value only if the two states go on alike."""
+    """Returns a key. Two values have the same key only if their states go on alike."""
     cls = value.__class__
     if cls is bool or cls is float:
         return (cls, value)
