@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from threading import get_ident
 from typing import BinaryIO
@@ -168,10 +169,16 @@ def _beginning(file: Path) -> str:
 def _sweep(file: Path) -> None:
     """Removes the drafts of this file that killed processes left."""
     begin = _beginning(file)
-    for name in (each.name for each in os.scandir(file.parent)):
+    for name in _drafts(file.parent):
         pid = name.removeprefix(begin).partition(".")[0]
-        if name.startswith(begin) and name.endswith(_PART) and pid.isdecimal() and not system.is_alive(int(pid)):
+        if name.startswith(begin) and pid.isdecimal() and not system.is_alive(int(pid)):
             file.with_name(name).unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=64)
+def _drafts(folder: Path) -> list[str]:
+    """Looks into a folder once: a look for each of a thousand files that are written there would be a million."""
+    return [each.name for each in os.scandir(folder) if each.name.endswith(_PART)]
 
 
 def write(path: Path, lines: Iterable[str] | bytes, errors: str = "strict", mode: int = 0o666) -> None:

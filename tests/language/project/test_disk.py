@@ -68,6 +68,15 @@ def test_a_draft_that_a_killed_process_left_goes_with_the_next_write(tmp_path):
     assert not dead.exists() and alive.exists()
 
 
+def test_a_folder_is_looked_at_once_however_many_files_are_written_there(tmp_path, monkeypatch):
+    """A look for each of them would take a thousand files a million names."""
+    looks, plain = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: looks.append(folder) or plain(folder))
+    for number in range(20):
+        disk.write(tmp_path / f"{number}", "whole")
+    assert looks == [tmp_path] and len(list(tmp_path.iterdir())) == 20
+
+
 @pytest.mark.parametrize("name", ["n" * 255, "\u00e9" * 127])
 def test_the_longest_name_of_a_file_can_be_written(tmp_path, name):
     """A draft's name is no longer than the file's."""

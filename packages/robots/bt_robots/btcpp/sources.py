@@ -61,6 +61,10 @@ class Folders:
         beside = self.inside(file.parent / parts[-1]) if parts else None
         return Hit(beside, False) if beside else None
 
+    def left_by(self, said: str, file: Path) -> bool:
+        """Does an `<include path="…">` lead out of the first folder? One that no system can follow does not."""
+        return len(said) <= LONGEST and not project.real(file.parent / said).is_relative_to(self.home)
+
     def of_package(self, root: Path, package: str) -> Iterator[Path]:
         """The folders in which a ROS package may keep its files: an install folder, a share folder, a workspace."""
         if PurePosixPath(package).name != package or package in ("", ".", ".."):
@@ -241,7 +245,7 @@ class Sources:
             self.report.add(part.place, what, "lost", f"no folder here has the package `{package}`: {hint}")
         elif self.many:
             self.report.add(part.place, what, "lost", f"no such file in the folders of this import: {hint}")
-        elif not project.real(path.parent / part.get("path")).is_relative_to(self.folders.home):
+        elif self.folders.left_by(part.get("path"), path):
             raise fault(part.at("path"), f"{what} leads out of {self.folders.home}", hint)
         else:
             raise fault(part.at("path"), f"{what}: there is no such file", hint)

@@ -71,8 +71,9 @@ def write(got: Imported, folder: Path, force: bool) -> None:
     other = [path for path, text in there.items() if path.exists() and disk.read_or_nothing(path) != text.encode()]
     if other and not force:
         raise BtError(f"{other[0]} is there, and says something else", "choose another --out, or say --force")
+    for below in dict.fromkeys(path.parent for path in there):
+        disk.folder(below)
     for path, text in there.items():
-        disk.folder(path.parent)
         disk.write(path, text)
 
 
