@@ -6,6 +6,7 @@ from py_trees.behaviours import Success
 
 from bt_runtime import Run, load
 from bt_runtime.language.spec import NodeSpec
+from bt_runtime.tree.describe import census
 
 WIDE = "version: 1\ntree: t\nroot:\n  sequence:\n"
 
@@ -18,6 +19,15 @@ def test_a_parent_is_asked_once_for_the_places_of_its_tests_however_many_childre
     with Run(tree) as run:
         assert run.parts.engine.nodes == 201
     assert asked.count(tree.spec.root) == 1
+
+
+def test_a_run_that_is_listened_to_describes_each_of_its_nodes_once(monkeypatch) -> None:
+    described, plain = [], census.gist
+    monkeypatch.setattr(census, "gist", lambda node: (described.append(node), plain(node))[1])
+    with Run(load(WIDE + "    - succeed: {}\n" * 20)) as run:
+        shape = run.parts.engine.standing().shape
+        assert [row.number for row in shape.add] == list(range(1, 22)) and len(described) == 21
+        assert run.parts.engine.standing().shape.add == shape.add  # the next listener hears all of them
 
 
 def test_a_node_has_all_that_a_behaviour_of_py_trees_has_and_keeps_its_id_and_logger() -> None:

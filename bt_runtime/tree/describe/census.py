@@ -29,8 +29,8 @@ class Census:
 
     def whole(self, root: Behaviour) -> Reshaped:
         """Returns all nodes as last counted."""
-        if not self.nodes:
-            self.take(root)
+        if not self.nodes and (first := self.take(root)):
+            return first
         rows = [self._placed(node) for node in self.nodes.values()]
         order = {number: list(below) for number, below in self.orders.items()}
         return Reshaped(sorted(rows), (), order, _counted(self.nodes.values()))
