@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import pkgutil
 import re
@@ -20,10 +21,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.language.loader import Loader
+from bt_runtime.language.project import plugins
 from tests.hostile.case import KEY, SPARSE, USAGE, Case, lay
-from tests.hostile.watched import FILE, MB, MEMORY, SECONDS, UNCAUGHT, live
+from tests.hostile.watched import FILE, MB, MEMORY, UNCAUGHT, live
 
 LOOK = 0.5  # seconds between two looks at what a case does
+SECONDS = 5  # of processor time, at the least
+TIMES = 150  # … and what a sound tree of 2,000 nodes takes: the machine may be slow
 IDLE = 40  # looks in a row at which a case waits and has used no processor time: it hangs, however busy the machine is
 TELLING = 2000  # cases between two lines that tell how far it is
 OUTPUT = 20 * MB  # of what is printed is looked at
@@ -80,8 +85,21 @@ def warmed() -> None:
                 import_module(found.name)
     for name in ("tests.hostile.calls", "encodings.idna", "difflib", "html", "http.client"):
         import_module(name)
+    for entry in plugins.entries("options"):
+        plugins.load(entry)
     gc.collect()
     gc.freeze()  # pages that the collector does not write to stay shared
+
+
+def most() -> int:
+    """Seconds of processor time that a case may take: so many times what a sound tree takes on this machine, now."""
+    text = "version: 1\ntree: sound\nroot:\n  sequence:\n" + "    - succeed: {}\n" * 2000
+    spent = []
+    for _ in range(5):
+        began = time.process_time()
+        assert not Loader().text(text).diagnostics
+        spent.append(time.process_time() - began)
+    return max(SECONDS, math.ceil(TIMES * min(spent)))
 
 
 class Frame:
@@ -90,7 +108,7 @@ class Frame:
     def __init__(self, jobs: int = 0, address: str = "") -> None:
         self.jobs = jobs or os.cpu_count() or 1
         self.address = address
-        self.done = 0
+        self.seconds, self.done = most(), 0
         self.folder = Path(tempfile.mkdtemp(prefix="hostile-"))
         self.going: dict[int, Running] = {}
 
@@ -116,7 +134,7 @@ class Frame:
                     self.start(case)
             for case, ended in self.ended():
                 self.done += 1
-                why = judged(case, ended)
+                why = judged(case, ended, self.seconds)
                 if self.done % TELLING == 0:
                     print(f"  {self.done} cases so far", flush=True)
                 if why:
@@ -131,7 +149,7 @@ class Frame:
         assert threading.active_count() == 1, "a process with threads must not fork"
         pid = os.fork()
         if pid == 0:
-            live(case, running.folder, out, told, self.address)
+            live(case, running.folder, out, told, self.address, self.seconds)
         os.close(out)
         os.close(told)
         self.going[pid] = running
@@ -211,12 +229,12 @@ def grown(used: resource.struct_rusage) -> int:
     return max(0, used.ru_maxrss * 1024 - ours)
 
 
-def judged(case: Case, ended: Ended) -> list[str]:
+def judged(case: Case, ended: Ended, seconds: float) -> list[str]:
     """The rule: words with a way out, an exit code of its class, bounded memory and time, and nothing else happened."""
     why = []
     if ended.hung:
         why.append("hangs")
-    elif ended.code in (-signal.SIGXCPU, -signal.SIGKILL) or ended.seconds > SECONDS:
+    elif ended.code in (-signal.SIGXCPU, -signal.SIGKILL) or ended.seconds > seconds:
         why.append(f"takes {ended.seconds:.1f} s of processor time")
     elif ended.code < 0:
         why.append(f"dies of signal {-ended.code}")

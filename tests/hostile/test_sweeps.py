@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the frame forks
 @pytest.mark.parametrize("name", [target.name for target in TARGETS])
 def test_a_short_sweep_of_hostile_inputs_holds(name: str) -> None:
     """`make hostile MINUTES=30` is the whole of it. Each case is a process of its own, forked from a clean one,
-    and bounded by processor time and by looks at which it does nothing: a busy machine changes no verdict."""
+    and bounded by what a sound tree takes on this machine, and by looks at which it does nothing: neither a slow nor a
+    busy machine changes a verdict."""
     command = [sys.executable, "-m", "tests.hostile", "short", "--only", name]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -18,7 +18,6 @@ from tests.hostile.case import KEY, Case
 MB = 2**20
 MEMORY = 256 * MB  # beyond what the interpreter and the package take before the case begins
 GUARD = 4 * MEMORY  # of address space: what stops a bomb before the machine feels it
-SECONDS = 5  # of processor time: a busy machine must not fail a case
 FILE = 400 * MB
 UNCAUGHT = 99
 
@@ -75,7 +74,7 @@ class Watch:
         os.write(self.out, (line[:300] + "\n").encode("utf-8", "replace"))
 
 
-def live(case: Case, folder: Path, out: int, told: int, address: str) -> None:
+def live(case: Case, folder: Path, out: int, told: int, address: str, seconds: int) -> None:
     """Never returns."""
     code = UNCAUGHT
     try:
@@ -87,7 +86,7 @@ def live(case: Case, folder: Path, out: int, told: int, address: str) -> None:
         surround(folder)
         if case.executes:
             os.environ["BTR_TRUST"] = str(folder)
-        limit()
+        limit(seconds)
         sys.addaudithook(Watch(folder, case.executes, told))
         code = call(case, [word.replace("{server}", address) for word in case.words])
         threading._shutdown()  # type: ignore[attr-defined]  # as the interpreter does: threads that never end hang here
@@ -126,9 +125,9 @@ def surround(folder: Path) -> None:
     tempfile.tempdir = str(home)
 
 
-def limit() -> None:
+def limit(seconds: int) -> None:
     """Of memory what is used now and a guard above; the parent judges by what was really taken."""
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    limits = {"AS": used + GUARD, "CPU": SECONDS + 1, "FSIZE": FILE, "CORE": 0}
+    limits = {"AS": used + GUARD, "CPU": seconds + 1, "FSIZE": FILE, "CORE": 0}
     for name, most in limits.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
