@@ -1,4 +1,5 @@
-"""Options that plugins add to commands (entry points `bt_runtime.options`), such as `btr run --ros`."""
+"""Options that plugins add to commands, such as `btr run --ros`. The names of the entry points `bt_runtime.options`
+begin with their command, such as `run-ros`: no other command imports them."""
 
 from __future__ import annotations
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from bt_runtime.run.run import Run
 
 
+COMMANDS = ("run", "fork", "import", "export")
+
+
 class Opened:
     """What the options of one plugin give to a run."""
 
@@ -26,9 +30,7 @@ class Opened:
 
 
 class Options(ABC):
-    """Options of a plugin for one command: `run`, `fork`, `import` or `export`."""
-
-    command = "run"
+    """Options of a plugin for one command."""
 
     @abstractmethod
     def configure(self, parser: argparse.ArgumentParser) -> None: ...
@@ -45,14 +47,20 @@ class Options(ABC):
 
 
 def installed(command: str) -> list[Options]:
-    found = [of_entry(entry) for entry in plugins.entries("options")]
-    return [options for options in found if options.command == command]
+    return [of_entry(entry) for entry in plugins.entries("options") if _command(entry) == command]
 
 
 def of_entry(entry: plugins.Entry) -> Options:
+    if _command(entry) not in COMMANDS:
+        hint = f"whoever made it calls it after one of: {', '.join(COMMANDS)}; `run-mine`, for instance"
+        raise plugins.PluginFault(f"{entry.said} belong to no command", hint)
     wanted = "an object of a class derived from `Options`"
     options: Options = plugins.load(entry, wanted, lambda found: isinstance(found, Options))
     return options
+
+
+def _command(entry: plugins.Entry) -> str:
+    return entry.name.partition("-")[0]
 
 
 def add_options(parser: argparse.ArgumentParser, command: str) -> None:

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     code = instead(args, "import")
     if code is None:
         tools = args.what[0] in ("mcp", "tools") and len(args.what) == 2
-        if len(args.what) == 1 or (tools and plugins.find("tools", "options") is None):
+        if len(args.what) == 1 or (tools and plugins.find("import-tools", "options") is None):
             raise Extra("author" if tools else "robots", f"`btr import {args.what[0]}`").missing()
         raise BtError(f"unexpected argument: {args.what[1]}", "one FILE; or: mcp SERVER; or: tools FILE.json")
     return code

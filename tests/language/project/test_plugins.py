@@ -150,6 +150,24 @@ def test_worlds_and_models_that_cannot_be_had_are_told_when_they_are_asked_for(
     assert "the suite `house` of loud 2.1 has the name of the suite `house` of bt_envs" in told
 
 
+def test_options_are_imported_by_the_command_of_their_name_alone(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name that begins with no command that takes options is told of by `btr doctor`, instead of never being used."""
+    (folder / "loud_options.py").write_text(
+        "from bt_runtime.plugins import Options\n"
+        "class Loud(Options):\n    def configure(self, parser):\n        parser.add_argument('--loud')\n"
+        "LOUD = Loud()\n"
+    )
+    options = {"export-loud": "loud_options:LOUD", "shout-loud": "broken_module:X", "run-loud": "broken_module:X"}
+    plug(monkeypatch, folder, "loud-2.1", {"options": options})
+    (folder / "t.yaml").write_text("version: 1\ntree: t\nroot: {succeed: {}}\n")
+    assert call(["export", str(folder / "t.yaml"), "--loud", "yes"]) == 0
+    assert call(["run", "t"]) == 2 and "`run-loud` of loud 2.1 cannot be used" in capsys.readouterr().err
+    call(["doctor"])
+    assert "`shout-loud` of loud 2.1 belong to no command" in capsys.readouterr().out
+
+
 def test_two_of_one_name_are_both_named_and_neither_is_taken(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in ("one-1.0", "two-3.0"):
         plug(monkeypatch, folder / name, name, {"suites": {"twin": "bt_envs.house.suite:SUITE"}})

@@ -26,8 +26,6 @@ from bt_runtime.language.project import disk, trust
 
 
 class _Import(Options):
-    command = "import"
-
     def configure(self, parser: argparse.ArgumentParser) -> None:
         return None
 
@@ -37,8 +35,6 @@ class _Import(Options):
 
 
 class _Export(Options):
-    command = "export"
-
     def configure(self, parser: argparse.ArgumentParser) -> None:
         return None
 

@@ -49,8 +49,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 class _Sweep(Options):
-    command = "fork"
-
     def configure(self, parser: argparse.ArgumentParser) -> None:
         configure(parser)
 

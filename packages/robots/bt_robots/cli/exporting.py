@@ -15,8 +15,6 @@ FORMATS = ("btcpp",)
 
 
 class _ExportCommand(Options):
-    command = "export"
-
     def configure(self, parser: argparse.ArgumentParser) -> None:
         text = "btcpp: XML of BehaviorTree.CPP 4, with a TreeNodesModel for Groot2"
         parser.add_argument("--format", choices=FORMATS, default="btcpp", help=text)

@@ -19,8 +19,6 @@ from bt_runtime.language.project import disk
 
 
 class _ImportCommand(Options):
-    command = "import"
-
     def configure(self, parser: argparse.ArgumentParser) -> None:
         text = "a file with a TreeNodesModel, or nav2; may be said again"
         parser.add_argument("--models", action="append", default=[], metavar="FILE", help=text)
