@@ -180,6 +180,7 @@ def _entry_uses(workspace: Workspace, document: Document, name: str) -> Iterator
         return
     yield from (Location(document.path, place.span) for place in document.mentions(name))
     yield from (Location(document.path, span) for span in in_properties(document, name)[0])
+    yield from (Location(document.path, span) for span in in_policies(document, name)[0])
     if name in document.spec.inputs or name in document.spec.outputs:
         for other in list(workspace.documents.values()):
             for include in other.includes:
@@ -196,6 +197,26 @@ def in_properties(document: Document, name: str) -> tuple[list[Span], list[Span]
         entries += [text.part(*each) for each in named]
         skills += [text.part(*each) for each in asked]
     return entries, skills
+
+
+def in_policies(document: Document, name: str) -> tuple[list[Span], list[Span]]:
+    """Returns the places in a file's policies that name this entry, and those that name this skill."""
+    policies = document.root.get("policies") if isinstance(document.root, YamlMap) else None
+    labels = policies.get("labels") if isinstance(policies, YamlMap) else None
+    endorsed = _names(policies, "endorse")
+    entries = [*_names(labels, "entries"), *endorsed]
+    skills = [*_names(policies, "skills"), *_names(labels, "skills"), *_names(policies, "reads"), *endorsed]
+    return (
+        [each.span for each in entries if each.text == name],
+        [each.part(0, len(name)) for each in skills if each.text.partition(".")[0] == name],
+    )
+
+
+def _names(node: Node | None, key: str) -> list[Scalar]:
+    """Returns the names below a key: those of a list, or the keys of a mapping."""
+    found = node.get(key) if isinstance(node, YamlMap) else None
+    names = [k for k, _ in found] if isinstance(found, YamlMap) else found if isinstance(found, YamlList) else []
+    return [each for each in names if isinstance(each, Scalar)]
 
 
 def _includes(workspace: Workspace, target: Path) -> Iterator[tuple[Path, Node]]:
