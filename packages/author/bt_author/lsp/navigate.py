@@ -14,12 +14,12 @@ from bt_author.lsp.document import Document
 from bt_author.lsp.snippet import scalars
 from bt_author.lsp.symbol import Symbol, symbol_at
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.language import python_file
+from bt_runtime.language import python_file, source
 from bt_runtime.language.faults.diagnostic import BtError, Edit
 from bt_runtime.language.project import disk, real
 from bt_runtime.language.properties.atom import places
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.language.values import NAME
+from bt_runtime.language.values import NAME, misnamed
 from bt_runtime.types import Span
 
 _TOP = Span(1, 1, 1, 1)
@@ -259,8 +259,8 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
         raise BtError("this cannot be renamed here", "entries, ports and the names of trees can")
     if symbol.sort == "tree" and symbol.path is not None:
         return rename_tree(workspace, symbol.path, new)
-    if not NAME.fullmatch(new):
-        raise BtError(f"`{new:.40}` cannot be the name of an entry", "ASCII letters, digits and _")
+    if misnamed(new):
+        raise BtError(f"`{new:.40}` cannot be the name of an entry", misnamed(new).rpartition(": ")[2])
     home = document if symbol.sort == "entry" else workspace.document(symbol.path) if symbol.path is not None else None
     if home is None or home.spec is None:
         raise BtError("the tree is at fault", "mend it first: what cannot be read cannot be renamed safely")
@@ -274,9 +274,10 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
 
 def rename_tree(workspace: Workspace, target: Path, new: str) -> Renaming:
     stem = new.removesuffix(target.suffix)
+    read = source.parse(stem).root
+    if not re.fullmatch(r"[\w-]+", stem) or not isinstance(read, Scalar) or not isinstance(read.value, str):
+        raise BtError(f"`{new:.40}` cannot be the name of a tree", "letters, digits, _ and -; no number, no true")
     moved = target.with_name(f"{stem}{target.suffix}")
-    if not re.fullmatch(r"[\w-]+", stem):
-        raise BtError(f"`{new:.40}` cannot be the name of a tree", "letters, digits, _ and -")
     if moved.exists():
         raise BtError(f"there is a {moved.name} already", "choose another name")
     if not target.is_relative_to(workspace.root):
