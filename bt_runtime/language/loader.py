@@ -243,16 +243,14 @@ class Loader:
         for item in node:
             name = item.text if isinstance(item, Scalar) else ""
             path = project.find("skills", name, root=self.project) if project.nameable(name) else None
-            if path is None:
+            if path is None or not self.allowed(path, spec.folder):
                 from bt_runtime.language import missing_file
 
-                missing_file.no_manifest(self, name, spec.file, item.span)
-                self.unlisted.add(spec)
-                continue
-            if not self.allowed(path, spec.folder):
-                from bt_runtime.language import missing_file
-
-                missing_file.not_included(self, "outside", name, spec.file, item.span)
+                if path is None:
+                    missing_file.no_manifest(self, name, spec.file, item.span)
+                    self.unlisted.add(spec)
+                else:
+                    missing_file.not_included(self, "outside", name, spec.file, item.span)
                 continue
             read = self.manifest(path, spec.folder)
             self.diagnostics.sources[shown_path(path)] = self.files[real(path)] = read.text

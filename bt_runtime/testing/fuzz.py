@@ -16,9 +16,9 @@ from typing import Any
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.nodes import child_name
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.run.debug.script import LaterResult
-from bt_runtime.run.monitoring.nodes import child_name
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of, trees_of

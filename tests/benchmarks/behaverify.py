@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bt_author.proof.cone import places_of
 from bt_runtime import Tree, load
 from bt_runtime.language.entry import SkillEntry, skill_kind
+from bt_runtime.language.nodes import places_of
 from bt_runtime.plugins import Kind
 
 

@@ -127,6 +127,16 @@ def test_it_says_the_same_afterwards_and_twice_is_as_once(folder: str) -> None:
                 assert re.findall(r"(?m)#.*?(?= *$)", each) == re.findall(r"(?m)#.*?(?= *$)", made)
 
 
+@pytest.mark.parametrize("text", ["", "\n", "# a project\n"])
+def test_an_empty_project_file_is_laid_out_already(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`btr validate` finds no fault in it, so that "validate says why" led nowhere."""
+    (tmp_path / "btr.yaml").write_text(text)
+    assert main(["fmt", str(tmp_path)]) == 0
+    assert "cannot be read" not in capsys.readouterr().err and (tmp_path / "btr.yaml").read_text() == text
+
+
 def test_what_cannot_be_read_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken, crooked = tmp_path / "broken.yaml", tmp_path / "crooked.yaml"
     broken.write_text("root: [\n")

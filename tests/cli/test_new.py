@@ -45,6 +45,7 @@ def test_nothing_is_written_over(btr: Btr, project: Path) -> None:
     ("words", "message"),
     [
         (["skill", "retry"], "`retry` is a kind of node already"),
+        (["skill", "class"], "`class` is a word of Python"),
         (["skill", "Open Door"], "`Open Door` is no name of a skill"),
         (["tree", "../door"], "`../door` is no name of a tree"),
         (["test", "nowhere"], "this project has no tree `nowhere`"),

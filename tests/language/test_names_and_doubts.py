@@ -138,3 +138,32 @@ def test_a_mend_goes_on_until_nothing_certain_is_left() -> None:
     text = HEAD + "root:\n  RetryUntilSuccessful:\n    num_attempts: 2\n    child: {Inverter: [check: n > 1]}\n"
     made, count = check_file.mended(text, "t", lambda each: Loader().text(each, "t"))
     assert count >= 2 and not [str(d) for d in Loader().text(made).diagnostics if d.severity == "error"], made
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("lwo and tree is running", "no entry is named `lwo`"),
+        ("/t/dirve is running", "no node is at /t/dirve"),
+        ("dirve is running", "no skill is named `dirve`"),
+    ],
+)
+def test_a_property_that_asks_for_what_is_not_there_is_told(asked: str, why: str) -> None:
+    """Otherwise a monitor watches a misspelt name, and no run breaks the property."""
+    head = f"{HEAD}properties: {{calm: {{never: '{asked}'}}}}\n"
+    (fault,) = [d for d in found("wait: {seconds: 1, name: drive}", head) if d.code == "BT070"]
+    assert (fault.severity, fault.span and fault.span.line) == ("warning", 4) and why in fault.message
+
+
+@pytest.mark.parametrize(
+    ("asked", "root"),
+    [
+        ("n > 3 and /t is running", "wait: 1"),
+        ("item > 3 and tree is running", "for_each: {in: [1], as: item, child: {log: '{item}'}}"),
+        ("/t/0 is running", "for_all: {in: [1], as: item, child: {wait: 1}}"),
+        ("/t/0/1 is running", "agent: {goal: tidy up, moves: [expand]}"),
+    ],
+)
+def test_a_property_that_asks_for_what_is_there_or_may_come_is_quiet(asked: str, root: str) -> None:
+    head = f"{HEAD}properties: {{calm: {{never: '{asked}'}}}}\n"
+    assert not [d for d in found(root, head) if d.code == "BT070"]

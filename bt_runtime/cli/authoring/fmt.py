@@ -47,7 +47,8 @@ def _formatted(path: Path, check: bool) -> bool | None:
     except (OSError, UnicodeDecodeError):
         made = None
     else:
-        made = tidy(text)
+        empty = all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines())
+        made = text if empty else tidy(text)  # an empty btr.yaml marks a project
     if made is None:
         say("warning", f"{path} cannot be read, and is left as it is", "btr validate says why")
         return False

@@ -27,6 +27,8 @@ def check_tree(tree: TreeSpec, diagnostics: Diagnostics, lost: Set[str] | None =
     if lost is not None and not used.opaque:
         used.perhaps.update(lost)
         entries.check_known(tree, used, diagnostics)
+        if tree.properties and not lost:
+            _own_check("bt_runtime.language.checks.promised:check_names")(tree, tree.root, diagnostics)
 
 
 def check_nodes(tree: TreeSpec, diagnostics: Diagnostics) -> Usage:

@@ -34,6 +34,8 @@ class PolicyReader:
         used = node.get("use")
         preset = [robot()] if isinstance(used, Scalar) and used.value == ROBOT else []
         told = _map(node, "labels")
+        for part in (_pairs(told, "entries"), [(each, each) for each in _listed(node, "endorse")]):
+            self.spans.update((f"={key.text}", key.span) for key, _ in part)
         for part in (_pairs(told, "skills"), *([(each, each)] for each in _listed(node, "reads"))):
             self.spans.update((f"?{key.text}", key.span) for key, _ in part)
         own = Policy(

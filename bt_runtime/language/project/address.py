@@ -37,5 +37,9 @@ def is_named_so(header: str) -> bool:
     return is_loopback(name.removeprefix("[").removesuffix("]"))
 
 
-def busy(host: str, port: int, why: str | None, option: str) -> Busy:
+def busy(host: str, port: int, error: Exception, option: str) -> Busy:
+    """Returns the fault of an address that cannot be opened. An OverflowError says that the number is no port."""
+    why = (
+        "a port is a number from 0 to 65535" if isinstance(error, OverflowError) else getattr(error, "strerror", error)
+    )
     return Busy(f"cannot listen on {host}:{port}: {why}", f"name another: {option}")

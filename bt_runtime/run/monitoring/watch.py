@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Grown, Line, PlanRefused, Tick
+from bt_runtime.language.nodes import walk
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.run.monitoring.grafts import GraftAnswer, Grafts, PropertyPast, prover
 from bt_runtime.run.monitoring.monitor import PropertyMonitor, Sight
-from bt_runtime.run.monitoring.nodes import walk
 from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.tree.changes import unguarded
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node

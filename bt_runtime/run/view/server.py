@@ -76,8 +76,8 @@ class Server:
         handler = type("Handler", (_Handler,), {"app": self})
         try:
             self._http = _Http((host, port), handler)
-        except OSError as error:
-            raise address.busy(host, port, error.strerror, "--port") from error
+        except (OSError, OverflowError) as error:
+            raise address.busy(host, port, error, "--port") from error
         self.host, self.port = host, int(self._http.server_address[1])
         self.hosts = None if anyone else {f"{name}:{self.port}" for name in LOCAL}
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="bt-view", daemon=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from keyword import iskeyword
 from pathlib import Path
 
 from bt_runtime.language import manifest
@@ -53,6 +54,10 @@ def new_skill(root: Path, name: str, params: Mapping[str, str] | None = None) ->
     a parameter and an output. Raises for a name that is taken."""
     if not NAME.fullmatch(name):
         raise BtError(f"`{name:.60}` is no name of a skill", "small letters, digits and _, such as open_door")
+    for word in filter(iskeyword, (name, *(params or ()))):
+        raise BtError(
+            f"`{word}` is a word of Python, and names neither a function nor a parameter", "choose another name"
+        )
     clash = _clash(root, name)
     if clash:
         raise BtError(f"`{name}` is {clash} already", "choose another name")

@@ -12,6 +12,7 @@ from bt_runtime import Faults
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Labelled, Line, PlanRefused
+from bt_runtime.language.loader import Loader
 from bt_runtime.language.policies.label import ASSISTED, LABELS
 from bt_runtime.run.policy.enforcer import RunEnforcer
 from bt_runtime.testing import FAILURE, SUCCESS
@@ -253,3 +254,15 @@ def test_what_is_written_from_outside_the_tree_has_its_writers_label(by: str, la
         board = made.parts.context.blackboard
         board.write(board.root, {"room": "hall"}, by)
         assert made.parts.extensions[RunEnforcer].ledger.entry(made.blackboard, "room") == labels
+
+
+def test_a_label_of_an_entry_that_the_tree_does_not_have_is_told() -> None:
+    """Misspelt, it holds for nothing: what strangers write would pass as the world's."""
+    head = "version: 1\ntree: t\nblackboard: {mail: string}\npolicies: {labels: {entries: {mial: outside}}}\n"
+    [fault] = Loader().text(head + "root: {log: '{mail}'}\n").diagnostics
+    assert (fault.code, fault.severity, fault.span and fault.span.line, fault.label) == (
+        "BT071",
+        "warning",
+        4,
+        "did you mean `mail`?",
+    )

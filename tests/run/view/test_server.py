@@ -121,6 +121,12 @@ def test_a_port_that_is_taken_is_a_fault_with_a_way_out(view):
     assert "--port" in caught.value.hint
 
 
+def test_a_number_that_is_no_port_is_a_fault_with_a_way_out():
+    with pytest.raises(Busy, match="a port is a number from 0 to 65535") as caught:
+        Server(Feed(), port=99_999)
+    assert "--port" in caught.value.hint
+
+
 def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_ends_it():
     ticked, held = threading.Semaphore(0), []
     with ExitStack() as stack:

@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
         try:
             anyio.run(over_http, server, args.host, args.http, token, told)
-        except OSError as error:
-            raise address.busy(args.host, args.http, error.strerror, "--http") from error
+        except (OSError, OverflowError) as error:
+            raise address.busy(args.host, args.http, error, "--http") from error
         return Exit.SUCCESS
     if sys.stdin.isatty():
         raise BtError("`btr serve mcp` is started by an assistant", "docs/assistants.md says how; or: --http 0")

@@ -43,7 +43,7 @@ def rename_tree(session: Session, target: Path, new: str) -> None:
 
 
 def rename_skill(session: Session, path: Path, old: str, new: str) -> None:
-    """Renames a skill in its manifest, in every tree that uses it, and in the properties that name it."""
+    """Renames a skill in its manifest, in every tree that uses it, and in the properties and policies that name it."""
     workspace = session.workspace
     workspace.settle()
     named = (workspace.document(each) for each in session.document(path).named)
@@ -73,6 +73,8 @@ def _uses(session: Session, document: Document, home: Path, old: str, new: str) 
     if document.path == home and (key := navigate.skill_key(document, old)) is not None:
         yield Edit(key.span, new)
     yield from (Edit(span, new) for span in navigate.in_properties(document, old)[1])
+    if document.content == "project" or document.path == home or home in document.named:
+        yield from (Edit(span, new) for span in navigate.in_policies(document, old)[1])
     if document.content == "skills" and isinstance(document.root, YamlMap):
         for scalar in scalars(document.root.get("kinds")):  # `look.places`, a source of parameters
             if re.fullmatch(rf"{re.escape(old)}\.\w+", scalar.text):

@@ -14,12 +14,12 @@ from bt_author.lsp.document import Document
 from bt_author.lsp.snippet import scalars
 from bt_author.lsp.symbol import Symbol, symbol_at
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.language import python_file
+from bt_runtime.language import python_file, source
 from bt_runtime.language.faults.diagnostic import BtError, Edit
 from bt_runtime.language.project import disk, real
 from bt_runtime.language.properties.atom import places
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.language.values import NAME
+from bt_runtime.language.values import NAME, misnamed
 from bt_runtime.types import Span
 
 _TOP = Span(1, 1, 1, 1)
@@ -180,6 +180,7 @@ def _entry_uses(workspace: Workspace, document: Document, name: str) -> Iterator
         return
     yield from (Location(document.path, place.span) for place in document.mentions(name))
     yield from (Location(document.path, span) for span in in_properties(document, name)[0])
+    yield from (Location(document.path, span) for span in in_policies(document, name)[0])
     if name in document.spec.inputs or name in document.spec.outputs:
         for other in list(workspace.documents.values()):
             for include in other.includes:
@@ -196,6 +197,26 @@ def in_properties(document: Document, name: str) -> tuple[list[Span], list[Span]
         entries += [text.part(*each) for each in named]
         skills += [text.part(*each) for each in asked]
     return entries, skills
+
+
+def in_policies(document: Document, name: str) -> tuple[list[Span], list[Span]]:
+    """Returns the places in a file's policies that name this entry, and those that name this skill."""
+    policies = document.root.get("policies") if isinstance(document.root, YamlMap) else None
+    labels = policies.get("labels") if isinstance(policies, YamlMap) else None
+    endorsed = _names(policies, "endorse")
+    entries = [*_names(labels, "entries"), *endorsed]
+    skills = [*_names(policies, "skills"), *_names(labels, "skills"), *_names(policies, "reads"), *endorsed]
+    return (
+        [each.span for each in entries if each.text == name],
+        [each.part(0, len(name)) for each in skills if each.text.partition(".")[0] == name],
+    )
+
+
+def _names(node: Node | None, key: str) -> list[Scalar]:
+    """Returns the names below a key: those of a list, or the keys of a mapping."""
+    found = node.get(key) if isinstance(node, YamlMap) else None
+    names = [k for k, _ in found] if isinstance(found, YamlMap) else found if isinstance(found, YamlList) else []
+    return [each for each in names if isinstance(each, Scalar)]
 
 
 def _includes(workspace: Workspace, target: Path) -> Iterator[tuple[Path, Node]]:
@@ -238,8 +259,8 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
         raise BtError("this cannot be renamed here", "entries, ports and the names of trees can")
     if symbol.sort == "tree" and symbol.path is not None:
         return rename_tree(workspace, symbol.path, new)
-    if not NAME.fullmatch(new):
-        raise BtError(f"`{new:.40}` cannot be the name of an entry", "ASCII letters, digits and _")
+    if misnamed(new):
+        raise BtError(f"`{new:.40}` cannot be the name of an entry", misnamed(new).rpartition(": ")[2])
     home = document if symbol.sort == "entry" else workspace.document(symbol.path) if symbol.path is not None else None
     if home is None or home.spec is None:
         raise BtError("the tree is at fault", "mend it first: what cannot be read cannot be renamed safely")
@@ -253,9 +274,10 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
 
 def rename_tree(workspace: Workspace, target: Path, new: str) -> Renaming:
     stem = new.removesuffix(target.suffix)
+    read = source.parse(stem).root
+    if not re.fullmatch(r"[\w-]+", stem) or not isinstance(read, Scalar) or not isinstance(read.value, str):
+        raise BtError(f"`{new:.40}` cannot be the name of a tree", "letters, digits, _ and -; no number, no true")
     moved = target.with_name(f"{stem}{target.suffix}")
-    if not re.fullmatch(r"[\w-]+", stem):
-        raise BtError(f"`{new:.40}` cannot be the name of a tree", "letters, digits, _ and -")
     if moved.exists():
         raise BtError(f"there is a {moved.name} already", "choose another name")
     if not target.is_relative_to(workspace.root):

@@ -142,7 +142,7 @@ def own(spec: TreeSpec) -> tuple[Property, ...]:
 
 def content(spec: TreeSpec) -> str:
     """A digest of all that the result depends on."""
-    from bt_runtime.run.monitoring.nodes import walk
+    from bt_runtime.language.nodes import walk
 
     texts = {id(tree): tree.text for node in walk(spec) for tree in (node.subtree, node.again) if tree is not None}
     skills = sorted(repr(kind.data.get("entry")) for kind in spec.registry if kind.family == "skill")

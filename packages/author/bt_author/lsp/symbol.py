@@ -56,6 +56,8 @@ def _word(workspace: Workspace, document: Document, offset: int) -> Symbol | Non
     if document.content == "tree" and cursor.path[:1] == ("skills",):
         path = workspace.site(document.path).manifest_named(word)
         return Symbol("manifest", word, span, path=path)
+    if document.content == "tree" and (cursor.path, cursor.role) == (("tree",), "value"):
+        return Symbol("tree", word, span, path=document.path)
     if cursor.role == "value" or (cursor.path[-1:] == (ITEM,) and slot.what in ("value", "schema")):
         field = slot.kind.field(slot.kind.bare) if slot.what == "bare" and slot.kind and slot.kind.bare else slot.field
         if slot.kind is not None and slot.kind.includes and field is not None and field.name == "file":

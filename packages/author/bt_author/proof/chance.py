@@ -18,8 +18,8 @@ from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
 from bt_author.proof.times import Time
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.nodes import walk
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.run.monitoring.nodes import walk
 from bt_runtime.types import Json
 
 MOST_STATES = 20_000

@@ -3,49 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from bt_author.proof.acting import names
 from bt_author.proof.values import made_of, required, tested
+from bt_runtime.language.nodes import PlacedNode
 from bt_runtime.language.outside import shared_with, written_by
 from bt_runtime.language.properties.property import Property
-from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.run.monitoring.nodes import child_name
-
-MOST_PLACES = 200_000
-
-
-class Place(NamedTuple):
-    """A node in its tree. `above`: the number of the place around it; `around`: of that which includes its tree."""
-
-    spec: NodeSpec
-    path: str
-    above: int
-    around: int
-
-
-def places_of(tree: TreeSpec) -> list[Place]:
-    """Returns all nodes of a tree and of its included trees with their places, parents first."""
-    found: list[Place] = []
-    todo = [(tree.root, f"/{tree.name}", -1, -1)]
-    while todo and len(found) < MOST_PLACES:
-        spec, path, above, around = todo.pop()
-        number = len(found)
-        found.append(Place(spec, path, above, around))
-        if spec.subtree is not None:
-            todo.append((spec.subtree.root, f"{path}/{spec.subtree.name}", number, number))
-        for at, (child, place) in enumerate(zip(spec.children, spec.places, strict=True)):
-            segment = place if place in spec.asks else ""
-            below = path if spec.kind.transparent and not segment else f"{path}/{segment or child_name(child) or at}"
-            todo.append((child, below, number, around))
-    return found
+from bt_runtime.language.spec import NodeSpec
 
 
 class Cone:
     """The places that matter for a property. `reads`: also those that read its entries. `deep`: also the entries that
     decide whether they are reached."""
 
-    def __init__(self, places: Sequence[Place], property: Property, deep: bool, reads: bool = False) -> None:
+    def __init__(self, places: Sequence[PlacedNode], property: Property, deep: bool, reads: bool = False) -> None:
         self.places, self.reads = places, reads
         atoms = property.atoms
         self.paths = {path for atom in atoms for path in atom.paths}
@@ -70,7 +41,7 @@ class Cone:
     def keeps(self) -> Callable[[NodeSpec], bool]:
         return lambda spec: id(spec) in self.specs
 
-    def matters(self, place: Place) -> bool:
+    def matters(self, place: PlacedNode) -> bool:
         spec = place.spec
         if place.path in self.paths or spec.kind.name in self.skills:
             return True
@@ -93,7 +64,7 @@ class Cone:
             self.kept.add(number)
             number = self.places[number].above
 
-    def depend(self, place: Place, deep: bool) -> None:
+    def depend(self, place: PlacedNode, deep: bool) -> None:
         """Adds what a kept place is made of."""
         spec = place.spec
         if spec.kind.family == "skill":
@@ -109,10 +80,10 @@ class Cone:
         if deep:
             self.entries |= self.names(place, tested(spec))
 
-    def names(self, place: Place, names: Iterable[str]) -> set[str]:
+    def names(self, place: PlacedNode, names: Iterable[str]) -> set[str]:
         return {self.named(place, name) for name in names}
 
-    def named(self, place: Place, name: str) -> str:
+    def named(self, place: PlacedNode, name: str) -> str:
         """Returns what an entry is called at the top; one that only an included tree has, with the path of that."""
         if place.around < 0:
             return name

@@ -15,11 +15,11 @@ from bt_author.proof.options import Options
 from bt_author.proof.results import EVERY, ends_with_skills, results_of
 from bt_author.proof.values import SAID, conditional, made_of, reads, requirement, symbolic, tested
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.nodes import child_name, walk
 from bt_runtime.language.outside import Writes
 from bt_runtime.language.ports import all_values
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.run.monitoring.nodes import child_name, walk
 from bt_runtime.tree.build import made_by
 
 PASSING = frozenset(("episode", "rollback"))  # in a proof they only tick their child

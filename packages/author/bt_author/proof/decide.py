@@ -7,50 +7,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from bt_author.proof.cone import Cone, places_of
-from bt_author.proof.cut import skills_of
+from bt_author.proof.cone import Cone
 from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
 from bt_author.proof.search import Found, Limits, search
 from bt_author.proof.story import Telling, concrete, left_out, told, words
 from bt_author.proof.values import reads
-from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.nodes import places_of
 from bt_runtime.language.outside import Writes, shared_with
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import Atom
 from bt_runtime.language.properties.property import Property
+from bt_runtime.language.properties.unknown import unknown_names
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.run.monitoring.automaton import Automaton
 from bt_runtime.types import Json
 
-# The names in properties that a tree does not have: such a property could never hold, or never be broken.
 
-
-def unknown_names(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
+def unknown(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
     """Returns the names in atoms that the tree does not have."""
-    places = places_of(tree)
-    nodes = {place.path for place in places}
-    grown = {place.path for place in places if place.spec.again is not None}
-    skills = {place.spec.kind.name for place in places if place.spec.kind.family == "skill"}
-    skills |= {kind.name for kind in tree.registry if kind.family == "skill"}
-    for place in places:
-        if place.spec.kind.asks:
-            skills |= {*skills_of(place.spec, tree)}
-    entries: set[str] | None = None
-    for atom in atoms:
-        for path in atom.paths:
-            if path not in nodes and not any(path.startswith(f"{each}/") for each in grown):
-                yield _unknown(atom, path, f"no node is at {path}", sorted(nodes), "nodes")
-        for watch in atom.watches.values():
-            if watch.skill not in skills:
-                yield _unknown(atom, watch.skill, f"no skill is named `{watch.skill}`", sorted(skills), "skills")
-        for name in atom.entries:
-            if name in tree.ports:
-                continue
-            if entries is None:
-                entries = {*tree.ports, *Writes(tree.root).names, *read_in(tree)}
-            if name not in entries:
-                yield _unknown(atom, name, f"no entry is named `{name}`", sorted(entries), "entries")
+    return unknown_names(tree, atoms, lambda: {*Writes(tree.root).names, *read_in(tree)})
 
 
 def read_in(tree: TreeSpec) -> Iterator[str]:
@@ -59,10 +36,6 @@ def read_in(tree: TreeSpec) -> Iterator[str]:
         yield from reads(spec)
         if spec.subtree is not None:
             yield from shared_with(spec, spec.subtree, read_in(spec.subtree))
-
-
-def _unknown(atom: Atom, name: str, why: str, known: list[str], what: str) -> BtError:
-    return BtError(f"`{atom.text}`: {why}", did_you_mean(name, known, f"{what}: {', '.join(known) or 'none'}"))
 
 
 Outcome = Literal["proved", "refuted", "open"]
@@ -122,7 +95,7 @@ class _Deciding:
 
     def run(self) -> Verdict:
         last: Found | None = None
-        for fault in unknown_names(self.asked.tree, self.property.atoms):
+        for fault in unknown(self.asked.tree, self.property.atoms):
             raise fault
         for keep, whole in self.cones():
             model = self.model(keep)

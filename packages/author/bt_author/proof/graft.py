@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from py_trees.behaviour import Behaviour
 
-from bt_author.proof.cone import Cone, places_of
+from bt_author.proof.cone import Cone
 from bt_author.proof.cut import Cut, with_root
 from bt_author.proof.explorer import Explorer
 from bt_author.proof.options import Options
@@ -19,6 +19,7 @@ from bt_author.proof.parts import NUMBER
 from bt_author.proof.search import Limits, Search
 from bt_author.proof.shadow import Change, Copied, Shadow
 from bt_author.proof.story import told, words
+from bt_runtime.language.nodes import places_of
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.run.monitoring import grafts

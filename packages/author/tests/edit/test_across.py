@@ -127,6 +127,30 @@ def test_an_entry_is_renamed_from_the_head(commands: Commands) -> None:
     ).replace("a ==", "count ==")
 
 
+POLICIES = """\
+policies:
+  skills: {pick: [operator, author]}
+  reads: [pick]
+  labels: {entries: {a: outside}, skills: {pick: outside}}
+  endorse: [a]
+"""
+
+
+def test_policies_follow_an_entry_and_a_skill_to_their_new_names(project: Path) -> None:
+    """A label that kept the old name would hold for nothing, and what strangers write would pass."""
+    text = MAIN.replace("blackboard:", f"{POLICIES}blackboard:")
+    (project / "btr.yaml").write_text("version: 1\npolicies: {skills: {pick: [operator, author]}}\n")
+    (project / "trees/main.yaml").write_text(text)
+    commands = Commands(Session(Workspace(project, files, sort)))
+    state = asked(commands, "rename_entry", section="blackboard", entry="a", name="count")
+    assert "entries: {count: outside}" in state["text"] and "endorse: [count]" in state["text"]
+    state = asked(commands, "rename_skill", node=[1], name="grip")
+    assert "skills: {grip: [operator, author]}" in state["text"] and "reads: [grip]" in state["text"]
+    assert "skills: {grip: outside}" in state["text"] and not state["faults"]
+    asked(commands, "save_all")
+    assert "{grip: [operator, author]}" in (project / "btr.yaml").read_text()
+
+
 def test_a_missing_skill_is_shown_and_then_made(commands: Commands, project: Path) -> None:
     """The diff names both files and the tree's new line; only a yes writes, and nothing is run. The parameters are
     those that the node gives."""

@@ -278,9 +278,17 @@ def test_after_renaming_the_project_is_as_sound_as_before(
     assert re.search(rf"\b{new}\b", (copy / "trees/main.yaml").read_text())
 
 
+def test_a_tree_is_renamed_at_its_own_name_as_well(space: Workspace) -> None:
+    made = navigate.rename(*asked(space, "tree: ma|in"), "chamber")  # type: ignore[arg-type]
+    assert made.moved == (space.root / "trees/main.yaml", space.root / "trees/chamber.yaml")
+    assert [edit.text for edit in made.edits[space.root / "trees/main.yaml"]] == ["chamber"]
+
+
 @pytest.mark.parametrize(("place", "new", "why"), [
     ("batt|ery >", "a b", "cannot be the name"), ("batt|ery >", "place", "already"),
+    ("batt|ery >", "true", "no expression could read it"),
     ("go_|to", "walk", "cannot be renamed"), ("pa|rt,", "main", "already"),
+    ("pa|rt,", "a/b", "cannot be the name of a tree"), ("pa|rt,", "true", "cannot be the name of a tree"),
 ])  # fmt: skip
 def test_what_cannot_be_renamed_is_refused_in_words(place: str, new: str, why: str, space: Workspace) -> None:
     with pytest.raises(BtError, match=why):

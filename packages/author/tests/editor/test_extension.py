@@ -19,6 +19,15 @@ FOLDER = ROOT / "editors" / "vscode"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the extension is not part of the source distribution")
 
 
+def test_what_the_page_gives_other_editors_to_start_is_a_command_that_there_is() -> None:
+    """`btr lsp` was on the page: it says its new name and ends, so that the editor has no server."""
+    page = (ROOT / "docs/editor.md").read_text()
+    started = [
+        " ".join(re.findall(r"\w+", words)) for words in re.findall(r"""['"]btr['"],? ((?:['"]\w+['"],? ?)+)""", page)
+    ]
+    assert len(started) == 2 and set(started) <= COMMANDS.keys()
+
+
 def test_it_starts_a_command_that_there_is_and_has_what_the_lenses_ask_for() -> None:
     package = json.loads((FOLDER / "package.json").read_text())
     script = (FOLDER / "extension.js").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -186,6 +187,8 @@ class ElementWriter:
                 raise CannotSay("seconds that are computed: `{milliseconds / 1000}` is all that can be said")
             return f"{{{entry}}}"
         seconds = value.evaluate({}) if isinstance(value, Computed) else value
+        if not math.isfinite(seconds * 1000):
+            raise CannotSay("a time without end")
         if abs(seconds * 1000 - round(seconds * 1000)) > 1e-6:
             raise CannotSay("a part of a millisecond")
         return str(round(seconds * 1000))

@@ -251,7 +251,7 @@ def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
             news.bind(f"{place}:{at + 1}")
         except zmq.ZMQError as error:
             context.destroy(linger=0)
-            why = str(error)
+            why = error
             continue
         return context, answers, news, at
     raise address.busy(host, port, why, "--groot2 PORT")

@@ -147,8 +147,8 @@ class Metrics(Closing):
         handler = type("Handler", (_Handler,), {"metrics": self})
         try:
             self._http = _Http((address.checked(host, anyone), port), handler)
-        except OSError as error:
-            raise address.busy(host, port, str(error.strerror), "--metrics PORT") from error
+        except (OSError, OverflowError) as error:
+            raise address.busy(host, port, error, "--metrics PORT") from error
         self.host, self.port = host, int(self._http.server_address[1])
         self.anyone = anyone
         self._counted: dict[Counts, Mapping[str, str]] = {}

@@ -241,6 +241,7 @@ REFUSED = {
     "rate: {hz: 1, child: {succeed: {}}}": "else: running",
     "parallel: {order: in_turn, children: [succeed: {}]}": "in_turn",
     "wait: 0.0001": "a part of a millisecond",
+    "wait: .inf": "a time without end",
     'for_each: {in: "{x}", as: y, empty: failure, child: {succeed: {}}}': "its result after the last item as well",
     'for_each: {in: "{x}", as: a, empty: skip, child: {succeed: {}}}': "its result after the last item as well",
     'for_each: {in: "{x}", as: n, child: {succeed: {}}}': "holds texts there, and `n` takes an integer",
