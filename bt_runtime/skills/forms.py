@@ -131,7 +131,12 @@ class OfSkill(BareActivity):
         if self.stop is not None:
             return self.stop.end.done()
         stopping = getattr(self.target, "stopping", None)
-        return stopping is None or not stopping()
+        try:
+            return stopping is None or not stopping()
+        except (Exception, SystemExit):
+            if at_end:
+                return False  # the end of a run waits for the others, and names this one
+            raise
 
 
 def _seen(value: object) -> object:

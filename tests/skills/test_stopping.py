@@ -342,3 +342,30 @@ def test_a_recorded_run_that_waited_until_something_had_stopped_comes_again(tmp_
     assert "accepts dock" in server.said
     found = replay(path)
     assert found.same, found
+
+
+def test_a_stopping_that_raises_is_named_and_the_end_still_waits_for_the_others() -> None:
+    left = [3]
+
+    class Moving(Skill):
+        def poll(self) -> Status:
+            return RUNNING
+
+    @skill
+    class Broken(Moving):
+        def stopping(self) -> bool:
+            raise OSError("the bus is off")
+
+    @skill
+    class Slow(Moving):
+        def stopping(self) -> bool:
+            left[0] -= 1
+            return left[0] > 0
+
+    notices: list[str] = []
+    run = Run(tree("parallel: [broken: {}, slow: {}]", Broken, Slow))
+    run.listen(lambda notice: notices.append(notice.text), Notice)
+    run.tick()
+    run.close(timeout=0.05)
+    assert left[0] <= 0
+    assert notices == ["this has not stopped within 0.05 s: broken"]
