@@ -133,10 +133,13 @@ class OfSkill(BareActivity):
         stopping = getattr(self.target, "stopping", None)
         try:
             return stopping is None or not stopping()
-        except (Exception, SystemExit):
-            if at_end:
-                return False  # the end of a run waits for the others, and names this one
-            raise
+        except BaseException as error:
+            if not at_end:
+                raise
+            from bt_runtime.skills.crash import crash_of
+
+            crash_of(error)
+            return False  # the end of a run waits for the others, and names this one
 
 
 def _seen(value: object) -> object:
