@@ -223,6 +223,8 @@ LATE = {
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
     "tree/node.py": "only when something leaves a step by `sys.exit`",
+    "skills/forms.py": "what decides about a crash is loaded by the first one",
+    "tree/nodes/interlocks.py": "what decides about a crash is loaded by the first one",
     "tree/adopt.py": "most trees have no node of py_trees",
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs, and most trees keep their shape",

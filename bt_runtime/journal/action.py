@@ -14,6 +14,7 @@ from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.language.entry import SkillEntry
+from bt_runtime.language.faults.diagnostic import message_of
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Pending, Wrapping
 from bt_runtime.skills.answer import EndedAnswer, News
@@ -86,19 +87,22 @@ class TapedActivity(Wrapping):
                 result_of(failed)
             return
         policy = self.entry.on_resume if self.entry is not None else "fail"
-        careful = self.lasting and policy != "repeat"
+        careful, broken = self.lasting and policy != "repeat", None
         if careful and policy == "verify" and self.entry is not None:
-            self.before = self._holds()
+            try:
+                self.before = self._holds()
+            except Exception as error:
+                broken = error  # noted behind the beginning, as what `start` raises
             if self.before and self.tape.may_be_done(self.sentence):  # then it is settled like an action in doubt
                 self.recorded, self.before = True, self.tape.was_begun(self.sentence)
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
         about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}
         about |= {} if self.lasting else {"lasting": False}
         self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
-        if careful and self.tape.writer is not None:
+        if careful and self.tape.writer is not None and broken is None:
             self.ticket = self.tape.writer.durable(self.context.wake)
         else:
-            self._start()
+            self._start(broken)
 
     def _failed_at_start(self) -> bool:
         recording, events = self.tape.recording, self.tape.events
@@ -112,8 +116,10 @@ class TapedActivity(Wrapping):
         told = self.tape.calling(self.number, "verify", verified, self.sentence, self.entry, inner, self.params)
         return True if isinstance(told, Mapping) else told
 
-    def _start(self) -> None:
+    def _start(self, broken: Exception | None = None) -> None:
         try:
+            if broken is not None:
+                raise broken
             self.tape.calling(self.number, "start", lambda: self.begin(self.start()))
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
@@ -385,7 +391,10 @@ def settle(
         return ActionAnswer(START, "its manifest allows to repeat it")
     if entry.on_resume == "fail":
         return ActionAnswer(FAIL, f"`{sentence}` was cut off, and may not be repeated")
-    told = verified(sentence, entry, target, params)
+    try:
+        told = verified(sentence, entry, target, params)
+    except Exception as error:
+        return ActionAnswer(FAIL, f"whether it was done cannot be told: {message_of(error)}")
     outputs = dict(told) if isinstance(told, Mapping) else None
     held = True if outputs is not None else told
     if held is None:

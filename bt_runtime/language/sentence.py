@@ -27,8 +27,8 @@ class Sentence:
         self._first, self._after = first, rest[1::2]
 
     def say(self, params: Mapping[str, Json]) -> str:
-        """The sentence with its slots filled; booleans as `true`/`false`."""
-        return _SLOT.sub(lambda m: spoken(params[m[1]]), self.template)
+        """The sentence with its slots filled; booleans as `true`/`false`. An optional parameter may be left out."""
+        return _SLOT.sub(lambda m: spoken(params.get(m[1])), self.template)
 
     def parse(self, text: str) -> dict[str, Json] | None:
         """Returns the parameters with which the sentence equals this text; None when no parameters fit."""

@@ -299,9 +299,8 @@ class Run:
 
     def _not_stopped(self, left: list[Hold], seconds: float) -> None:
         for hold in left if seconds else ():  # 0 seconds: nobody wants to wait
-            self.parts.context.emit(
-                Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}")
-            )
+            text = f"this has not stopped within {seconds:g} s: {hold.sentence}"
+            self.parts.context.emit(Notice("", "warning", text))
 
     def _held(self, slow: Slow) -> None:
         """Reports a node that holds the tick, while it does."""

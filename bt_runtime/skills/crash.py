@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from traceback import walk_tb
 
 from bt_runtime.skills.loop import as_exception
@@ -10,8 +11,13 @@ from bt_runtime.skills.loop import as_exception
 
 def crash_of(error: BaseException) -> Exception:
     """Returns the exception that the code of a skill raised in the tick. What is not meant for the skill is raised
-    again: Ctrl-C, and the exit of a signal's handler, which ends the program."""
+    again: Ctrl-C, and the exit of a signal's handler, which ends the program.
+
+    A tick awaits nothing: a CancelledError in it is of a future that the skill looked at."""
+    asyncio = sys.modules.get("asyncio")
     if isinstance(error, SystemExit) and not _by_signal(error):
+        return as_exception(error)
+    if asyncio is not None and isinstance(error, asyncio.CancelledError):
         return as_exception(error)
     if isinstance(error, Exception):
         return error

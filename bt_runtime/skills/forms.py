@@ -131,7 +131,15 @@ class OfSkill(BareActivity):
         if self.stop is not None:
             return self.stop.end.done()
         stopping = getattr(self.target, "stopping", None)
-        return stopping is None or not stopping()
+        try:
+            return stopping is None or not stopping()
+        except BaseException as error:
+            if not at_end:
+                raise
+            from bt_runtime.skills.crash import crash_of
+
+            crash_of(error)
+            return False  # the end of a run waits for the others, and names this one
 
 
 def _seen(value: object) -> object:

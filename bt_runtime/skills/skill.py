@@ -12,6 +12,7 @@ Parameters and their types come from the signature.
 from __future__ import annotations
 
 import inspect
+import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -27,10 +28,11 @@ from bt_runtime.language.agent_options import (
     of_docstring,
     unsayable,
 )  # fmt: skip
-from bt_runtime.language.entry import REPEAT, SkillEntry, careful, skill_kind
+from bt_runtime.language.entry import ON_RESUME, REPEAT, SkillEntry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
+from bt_runtime.language.sentence import Sentence
 
 if TYPE_CHECKING:
     from py_trees.common import Status
@@ -147,14 +149,20 @@ def kind_of(target: object) -> Kind:
         raise SkillError(f"`{name}` cannot be the name of a skill", "give it one: @skill(name='…')")
     fields = fields_of(target, name)
     sentence = marked.get("sentence") or " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
+    for slot in sorted({*Sentence(sentence).slots} - {f.name for f in fields}):
+        raise SkillError(
+            f"the sentence of `{name}` has a slot {{{slot}}} that is not a parameter", "rename one of them"
+        )
     own_text = inspect.cleandoc(target.__doc__ or "")  # never that of a class above it
     about = (own_text or sentence).partition("\n")[0]
     said = marked.get("on_resume")
+    if said not in (None, *ON_RESUME):
+        raise SkillError(f"`on_resume` of `{name}` is {said!r:.60}", f"one of {', '.join(ON_RESUME)}")
     own = getattr(target, "verify", None)
     asked = said or careful(own is not None and own is not getattr(Skill, "verify", None))
     durable = marked.get("durable")
     outputs = _outputs(marked.get("outputs") or {}, name, {f.name for f in fields})
-    follow = tuple(marked.get("follow") or ())
+    follow = _texts(marked, "follow", name)
     for unknown in [each for each in follow if each not in {f.name for f in fields}]:
         raise SkillError(f"`{name}` is to follow `{unknown}`, which is none of its parameters")
     if marked.get("instant"):
@@ -164,10 +172,10 @@ def kind_of(target: object) -> Kind:
         "python",
         "",
         {f.name: f.type for f in fields},
-        tuple(marked.get("needs") or ()),
-        tuple(marked.get("brings") or ()),
+        _texts(marked, "needs", name),
+        _texts(marked, "brings", name),
         takes=marked.get("takes"),
-        uses=tuple(marked.get("uses") or ()),
+        uses=_texts(marked, "uses", name),
         follow=follow,
         instant=bool(marked.get("instant")),
         test=bool(marked.get("condition")),
@@ -181,6 +189,13 @@ def kind_of(target: object) -> Kind:
     return kind._replace(data={**kind.data, "python": target})
 
 
+def _texts(marked: Mapping[str, Any], key: str, name: str) -> tuple[str, ...]:
+    given = marked.get(key) or ()
+    if isinstance(given, str | Mapping) or not all(isinstance(each, str) for each in given):
+        raise SkillError(f"`{key}` of `{name}` is {given!r:.60}", f'a list of texts: `{key}=["…"]`')
+    return tuple(given)
+
+
 def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Field, ...], name: str) -> AgentOptions:
     says = marked.get("says") or of_docstring(inspect.cleandoc(target.__doc__ or ""))
     known = {f.name for f in fields}
@@ -188,13 +203,18 @@ def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Fiel
     if why:
         raise SkillError(f"what `{name}` says: {why}", f"its holes: {', '.join(sorted(known)) or 'none'}")
     most, sources = marked.get("at_most"), dict(marked.get("sources") or {})
+    confirm = marked.get("confirm", False)
+    if not isinstance(confirm, bool) and not (isinstance(confirm, int | float) and 0 < confirm < math.inf):
+        raise SkillError(
+            f"`confirm` of `{name}` is {confirm!r:.60}", "True, or the seconds that a person has to answer"
+        )
     if most is not None and (type(most) is not int or most < 1):
         raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
     for wrong in sources.keys() - known:
         raise SkillError(f"`sources` of `{name}` names `{wrong}`, which is no parameter", f"it has: {', '.join(known)}")
     for wrong, why in ((text, why) for text in sources.values() if (why := formless(text))):
         raise SkillError(f"`{wrong:.60}` in `sources` of `{name}` is no form of a text: {why}", FORMS)
-    return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, *apart(sources))
+    return AgentOptions(says, *asked_first(confirm), most, *apart(sources))
 
 
 def _required(text: object, name: str) -> Expression | None:
@@ -215,6 +235,8 @@ def fields_of(target: object, name: str) -> tuple[Field, ...]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise SkillError(f"`{name}` takes `{parameter.name}` by its place alone", "leave out the `/`: it is named")
         if parameter.name in RESERVED:
             raise SkillError(
                 f"a parameter of `{name}` is called `{parameter.name}`", "any node may carry that: rename it"

@@ -363,7 +363,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
                     node.terminate(INVALID)
             else:
                 node.stop(INVALID)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             record_crash(node, context, error, strict=False)
         node.status = INVALID
         if finished:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import NamedTuple, cast
 
 from py_trees.common import Status
@@ -42,6 +43,7 @@ class Runner:
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
+        self._spun = Lock()  # while it spins
         self._job_ended = False  # since the latest tick began: a fixed rate gives that a tick of its own
         self.rest: Callable[[float], object] = time.sleep
         engine.context.stream.listen(self._wake, Woken)
@@ -52,13 +54,16 @@ class Runner:
 
     @contextmanager
     def at(self, hz: float | None) -> Iterator[None]:
-        """Sets the rate for this `with` block; None keeps the runner's rate."""
-        before = self.hz
-        self.hz = before if hz is None else rate(hz)
+        """Sets the rate for this `with` block, of which there is one at a time; None keeps the runner's rate."""
+        before, after = self.hz, self.hz if hz is None else rate(hz)
+        if not self._spun.acquire(blocking=False):  # two would take each other's wake-ups, and one slept for ever
+            raise BtError("the run spins already, in another thread or task", "wait until that spin has returned")
+        self.hz = after
         try:
             yield
         finally:
             self.hz = before
+            self._spun.release()
 
     @property
     def why(self) -> str:
@@ -100,8 +105,7 @@ class Runner:
             extra = clock.now() < due  # between two deadlines of the rate: a time limit ran out, or a job ended
             early = early and extra
             before = self.engine.count
-            tick = self.engine.tick_unless(seen)
-            if tick is None:
+            if (tick := self.engine.tick_unless(seen)) is None:
                 self._halted(seen)
                 break
             left -= self.engine.count - before  # a tick that a debugger holds does not count
@@ -148,21 +152,18 @@ class Runner:
     def _restless(self) -> float:
         """The seconds to rest in a tree that always wants a tick at once: first none, then a bounded rate."""
         now = time.monotonic()
-        self._spare = min(BURST, self._spare + (now - self._last) * MOST) - 1
-        self._last = now
+        self._spare, self._last = min(BURST, self._spare + (now - self._last) * MOST) - 1, now
         if self._spare > 0:
             return 0.0
         if not self.throttled:
             self.throttled = True
-            node = self.engine.context.restless
-            who = path_of(node) if node is not None else ""
+            who = path_of(node) if (node := self.engine.context.restless) is not None else ""
             text = f"asks for the next tick at once, again and again: it gets {MOST} a second, and no more"
             self.engine.context.emit(Notice(who, "warning", text))
         return 1 / MOST
 
     def _halted(self, seen: Halt | None) -> bool:
-        """Returns True if the tree was halted since `seen` or is about to be. A tree that ended itself keeps its
-        status."""
+        """Returns True if the tree was halted since `seen` or is about to be. One that has ended keeps its status."""
         latest = self.engine.latest
         if latest is not seen and latest is not None and not self.stopped:
             self.stopped = latest.reason or "halted"

@@ -10,7 +10,7 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
 from bt_runtime.journal import replay, resume
-from bt_runtime.testing import RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.support.abandoned import abandoned
 
@@ -117,3 +117,47 @@ def test_an_action_in_doubt_is_settled_by_its_on_resume(tmp_path: Path) -> None:
             assert run.spin(ticks=200) is SUCCESS
             assert run.parts.engine.root.steps[0].observation == said
         assert len(done) == starts
+
+
+def looking(broken: list[bool]) -> type[Skill]:
+    """A skill whose `verify` raises while something stands in `broken`."""
+
+    @skill("drill hole", name="drill", on_resume="verify")
+    class Drill(Skill):
+        def poll(self):
+            return RUNNING
+
+        def verify(self) -> bool:
+            if broken:
+                raise OSError("the camera is gone")
+            return False
+
+    return Drill
+
+
+DRILLS = "version: 1\ntree: t\nroot: {sequence: [drill: {}, log: never]}\n"
+
+
+def test_a_verify_that_raises_before_a_start_is_replayed_as_a_start_that_failed(tmp_path: Path) -> None:
+    kind = looking([True])
+    with Run(load(DRILLS, skills=[kind]), clock=Manual(), journal=tmp_path) as run:
+        assert [run.tick().status for _ in range(3)] == [FAILURE] * 3
+        path = run.parts.journal.path
+    found = replay(path)
+    assert (found.difference, found.ended, found.ticks, found.status) == ("", "", 3, "FAILURE")
+
+
+def test_a_verify_that_raises_on_resume_fails_the_action_which_is_not_begun_again(tmp_path: Path) -> None:
+    broken: list[bool] = []
+    kind = looking(broken)
+    run = Run(load(DRILLS, skills=[kind]), clock=Manual(), journal=tmp_path)
+    for _ in range(3):
+        run.tick()
+        assert run.parts.journal.tape.writer.durable().wait(60)
+    path = abandoned(run)
+    broken.append(True)
+    with resume(path, skills=[kind]) as again:
+        assert again.tick().status is FAILURE
+        assert "cannot be told: OSError: the camera is gone" in [*again.nodes()][1].feedback_message
+    found = replay(path)
+    assert (found.difference, found.ended, found.status) == ("", "", "FAILURE")

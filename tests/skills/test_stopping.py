@@ -16,6 +16,7 @@ import pytest
 from bt_runtime import Run, Skill, Status, load, skill
 from bt_runtime.clock import Manual
 from bt_runtime.events import Notice, Tick
+from bt_runtime.journal import replay
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 HEAD = "version: 1\ntree: t\n"
@@ -342,3 +343,69 @@ def test_a_recorded_run_that_waited_until_something_had_stopped_comes_again(tmp_
     assert "accepts dock" in server.said
     found = replay(path)
     assert found.same, found
+
+
+def test_a_stopping_that_raises_is_named_and_the_end_still_waits_for_the_others() -> None:
+    left = [3]
+
+    class Moving(Skill):
+        def poll(self) -> Status:
+            return RUNNING
+
+    @skill
+    class Broken(Moving):
+        def stopping(self) -> bool:
+            raise OSError("the bus is off")
+
+    @skill
+    class Slow(Moving):
+        def stopping(self) -> bool:
+            left[0] -= 1
+            return left[0] > 0
+
+    notices: list[str] = []
+    run = Run(tree("parallel: [broken: {}, slow: {}]", Broken, Slow))
+    run.listen(lambda notice: notices.append(notice.text), Notice)
+    run.tick()
+    run.close(timeout=0.05)
+    assert left[0] <= 0
+    assert notices == ["this has not stopped within 0.05 s: broken"]
+
+
+def test_a_skill_waits_for_another_whose_stopping_raises_and_the_run_is_replayed(tmp_path):
+    asked = []
+
+    class Moving(Skill):
+        def poll(self) -> Status:
+            return RUNNING
+
+    @skill(uses=["arm"], on_resume="repeat")
+    class Broken(Moving):
+        def stopping(self) -> bool:
+            asked.append(1)
+            if len(asked) < 3:
+                raise OSError("the bus is off")
+            return False
+
+    @skill(uses=["arm"], on_resume="repeat")
+    class Next(Moving):
+        pass
+
+    root = "reactive_fallback: [sequence: [check: go, next: {}], broken: {}]"
+    whole = tree(root, Broken, Next, header="blackboard: {go: {type: boolean, default: false}}")
+    with Run(whole, clock=Manual(), journal=tmp_path) as run:
+        run.tick()
+        run.blackboard["go"] = True
+        said = []
+        for _ in range(5):
+            assert (tick := run.tick()).status is RUNNING and not tick.crashes
+            said.append([*run.nodes()][3].feedback_message)
+        path = run.parts.journal.path
+    assert said == [
+        "waits until this is over: broken",
+        "waits for a skill whose `stopping` raises: OSError: the bus is off",
+        "waits for a skill whose `stopping` raises: OSError: the bus is off",
+        "next",
+        "next",
+    ]
+    assert (found := replay(path)).same, found.difference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -104,3 +105,45 @@ def test_a_crash_is_blamed_for_its_own_failure_and_for_no_later_one(root: str) -
         run.tick()
         run.blackboard["n"] = 1
         assert run.tick().status is bt.Status.SUCCESS and "zero" not in leaf.feedback_message
+
+
+def test_a_cancelled_future_that_a_skill_looks_at_fails_its_node_and_the_fallback_goes_on() -> None:
+    async def main() -> bt.Status:
+        answer = asyncio.get_running_loop().create_future()
+
+        @bt.skill
+        class Ask(bt.Skill):
+            def poll(self) -> bt.Status:
+                return answer.result() if answer.done() else bt.Status.RUNNING
+
+        tree = bt.load("version: 1\ntree: t\nroot:\n  fallback: [ask: {}, log: a spare]\n", skills=[Ask])
+        async with bt.Run(tree) as run:
+            assert run.tick().running
+            answer.cancel()
+            return await run.aspin()
+
+    assert asyncio.run(main()) is bt.Status.SUCCESS
+
+
+def test_a_cancel_that_looks_at_a_cancelled_future_does_not_keep_the_halt_from_the_others() -> None:
+    told: list[str] = []
+
+    class Moving(bt.Skill):
+        def poll(self) -> bt.Status:
+            return bt.Status.RUNNING
+
+    @bt.skill
+    class One(Moving):
+        def cancel(self) -> None:
+            told.append("one")
+
+    @bt.skill
+    class Two(Moving):
+        def cancel(self) -> None:
+            raise asyncio.CancelledError
+
+    tree = bt.load("version: 1\ntree: t\nroot:\n  parallel: [one: {}, two: {}, one: {}]\n", skills=[One, Two])
+    with bt.Run(tree) as run:
+        run.tick()
+        run.halt("stop")
+        assert told == ["one", "one"]

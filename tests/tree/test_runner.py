@@ -337,3 +337,25 @@ def test_ctrl_c_twice_kills_though_a_skill_blocks_the_tick(program):
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in err
     assert "cancelled" in out
+
+
+def test_a_second_spin_of_a_run_is_refused_because_the_two_would_take_each_others_wake_ups():
+    begun, go_on, ended = threading.Event(), threading.Event(), []
+
+    @skill
+    def work() -> None:
+        begun.set()
+        go_on.wait(60)
+
+    with Run(load(HEAD + "  work: {}\n", skills=[work])) as run:
+        thread = threading.Thread(target=lambda: ended.append(run.spin()))
+        thread.start()
+        assert begun.wait(60)
+        try:
+            with pytest.raises(BtError, match="the run spins already"):
+                run.spin(seconds=0)
+        finally:
+            go_on.set()
+            thread.join(60)
+        assert ended == [SUCCESS]
+        assert run.spin() is SUCCESS  # a run may spin again

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.events import SkillEnded
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError, message_of
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Pending, Wrapping, refused
 from bt_runtime.skills.answer import EndedAnswer, News
@@ -146,7 +146,12 @@ class Locked(Wrapping):
     def poll(self) -> EndedAnswer | News | None:
         locks = self.action.context.resources
         if self.pending:
-            blocker = locks.blocker((*self.uses, *self.own))
+            try:
+                blocker = locks.blocker((*self.uses, *self.own))
+            except BaseException as error:  # of the other skill's `stopping`: it may still move
+                from bt_runtime.skills.crash import crash_of
+
+                return News(None, f"waits for a skill whose `stopping` raises: {message_of(crash_of(error))}")
             if blocker is not None:
                 return News(None, f"waits until this is over: {blocker.sentence}")
             self.begin(self.start())
