@@ -160,6 +160,12 @@ def test_bytes_that_are_no_text_are_refused_and_not_a_bug(btr: Run, monkeypatch:
     assert btr("rm", "\udcff", "--yes")[0] == 2 and "not UTF-8" in btr.complaint
 
 
+def test_an_experience_in_which_nothing_was_done_is_refused(btr: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert btr("add", "water the plant")[0] == 2 and "--text" in btr.complaint
+    assert btr("list")[0] == 2, "no store was begun for it"
+
+
 def test_an_export_in_the_place_of_a_memory_is_told_the_command_that_reads_it(btr: Run, tmp_path: Path) -> None:
     """`btr run --memory export.jsonl` names `btr memory import`, and no option that only `btr memory` has."""
     btr("import")

@@ -124,6 +124,8 @@ def _path(args: argparse.Namespace) -> int:
 
 def _add(args: argparse.Namespace) -> int:
     text = args.text if args.text is not None else _whole(sys.stdin.read())
+    if not text.strip():
+        raise BtError("there is nothing to remember", "tell what was done by --text, or on standard input")
     about = (args.namespace or "default", args.task, args.kind)
     made = Experience(args.goal, text.rstrip(), args.end, *about, verdict=VERDICTS[args.verdict])
     return _write(args, [made])
