@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
@@ -47,12 +47,21 @@ def shown(change: tuple[int, str] | None, paths: Mapping[int, str]) -> str:
 
 
 def _first_status(a: Recording, b: Recording, until: float) -> RunDifference | None:
-    sides = (a, a.paths()), (b, b.paths())
-    for tick in sorted(tick for tick in {*a.ticks, *b.ticks} if tick <= until):
-        told = ([shown(change, paths) for change in recording.changes(tick)] for recording, paths in sides)
-        if (pair := parting(*told)) is not None:
-            return RunDifference(f"{pair[0] or NOTHING} / {pair[1] or NOTHING}", tick)
+    """In the order of the changes, whatever their ticks: how long a model or a skill takes is no difference."""
+    for one, other in zip_longest(_changes(a, until), _changes(b, until)):
+        if one is None or other is None or one[1] != other[1]:
+            if until < math.inf and None in (one, other):
+                return None  # a run that goes on has not come so far
+            tick = (one or other or (0,))[0]
+            return RunDifference(f"{one[1] if one else NOTHING} / {other[1] if other else NOTHING}", tick)
     return None
+
+
+def _changes(recording: Recording, until: float) -> Iterator[tuple[int, str]]:
+    paths = recording.paths()
+    for tick in sorted(recording.ticks):
+        if tick <= until:
+            yield from ((tick, shown(change, paths)) for change in recording.changes(tick))
 
 
 def _first_event(a: Recording, b: Recording, until: float) -> RunDifference | None:
@@ -64,7 +73,7 @@ def _first_event(a: Recording, b: Recording, until: float) -> RunDifference | No
 
 
 def _told(recording: Recording, until: float) -> list[tuple[int, str, dict[str, Json]]]:
-    left_out = ("seconds", "job")
+    left_out = ("seconds", "job", "logprob", "margin")  # scores move by what else the model computes beside it
     return [
         (event.tick, event.kind, {k: v for k, v in body.items() if k not in left_out})
         for event, body in recording.of(*_SHOWN)

@@ -64,7 +64,7 @@ def in_words(path: Path) -> Iterator[None]:
 
 
 def broken(path: Path, how: object) -> BtError:
-    salvage = f"the file was left as it is; `btr memory export --salvage --store {path}` writes out what can be read"
+    salvage = f"the file was left as it is; `btr memory export --salvage --memory {path}` writes out what can be read"
     return BtError(f"{path} is damaged: {how}", salvage)
 
 
@@ -80,12 +80,12 @@ def _told(path: Path, failure: sqlite3.Error) -> BtError:
             f"the disk failed under {path}: {failure}",
             "check space and hardware; all that was acknowledged is safe",
         ),
-        sqlite3.SQLITE_READONLY: (f"{path} may only be read", "give write permission, or name another --store"),
+        sqlite3.SQLITE_READONLY: (f"{path} may only be read", "give write permission, or name another --memory"),
         sqlite3.SQLITE_CANTOPEN: (f"cannot open {path}", "does its folder exist, and may you read it?"),
     }
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return broken(path, failure)
-    otherwise = f"is it a memory? `btr memory export --salvage --store {path}` writes out what can be read"
+    otherwise = f"is it a memory? `btr memory export --salvage --memory {path}` writes out what can be read"
     return BtError(*known.get(code, (f"{path}: {failure}", otherwise)))
 
 
@@ -95,7 +95,7 @@ def create(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise BtError(f"cannot make the folder {path.parent}: {failure.strerror}", "name another --store") from failure
+        raise BtError(f"cannot make the folder {path.parent}: {failure.strerror}", "name another --memory") from failure
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         with in_words(draft), closing(sqlite3.connect(draft, isolation_level=None)) as made:
@@ -106,7 +106,7 @@ def create(path: Path) -> None:
         with suppress(FileExistsError):
             os.link(draft, path)
     except OSError as failure:
-        raise BtError(f"cannot make {path}: {failure.strerror}", "name another --store") from failure
+        raise BtError(f"cannot make {path}: {failure.strerror}", "name another --memory") from failure
     finally:
         for rest in ("", "-wal", "-shm", "-journal"):
             Path(f"{draft}{rest}").unlink(missing_ok=True)
@@ -168,9 +168,11 @@ def _check_header(path: Path) -> None:
         hint = "a store is never empty: it was cut off; restore it, or remove it to begin anew"
         raise BtError(f"{path} is empty", hint)
     if not header.startswith(b"SQLite format 3\0"):
-        raise BtError(f"{path} is not a memory, or its beginning is damaged", "name another --store, or restore it")
+        exported = f"it looks like an export: btr memory import {path} --memory FILE makes a memory of it"
+        hint = exported if header.startswith(b"{") else "name another --memory, or restore it"
+        raise BtError(f"{path} is not a memory, or its beginning is damaged", hint)
     if int.from_bytes(header[68:72], "big") != APPLICATION:
-        raise BtError(f"{path} is an SQLite file, but not a memory", "name another --store")
+        raise BtError(f"{path} is an SQLite file, but not a memory", "name another --memory")
     version = int.from_bytes(header[60:64], "big")
     if version > VERSION:
         raise BtError(f"{path} was written by a newer bt_runtime (layout {version})", "update bt_runtime")
@@ -189,7 +191,7 @@ def _check_length(path: Path, size: int, header: bytes) -> None:
     if current and size < told:
         raise BtError(
             f"{path} is cut off: {size} bytes of {told}",
-            f"restore it from a copy; `btr memory export --salvage --store {path}` writes out what can be read",
+            f"restore it from a copy; `btr memory export --salvage --memory {path}` writes out what can be read",
         )
 
 

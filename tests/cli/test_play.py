@@ -150,3 +150,16 @@ def test_an_option_is_a_list_only_where_it_has_a_comma(capsys: pytest.CaptureFix
     )
     shown = capsys.readouterr().out
     assert "rules-eval-3" in shown and " is at " in shown
+
+
+@pytest.mark.parametrize("words", [
+    ["run", "react", "--env", "house"], ["demo"], ["lab", "tasks", "house"], ["lab", "play", "house"],
+    ["lab", "eval", "house", "--strategy", "react"], ["lab", "optimise", "house"], ["view", "prompt", "react"],
+    ["runs", "fork", "last", "--at", "1"],
+])  # fmt: skip
+def test_a_seed_that_no_model_takes_is_refused_before_anything_begins(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([*words, "--seed", "-1"])
+    assert stopped.value.code == Exit.USAGE and "--seed: must be at least 0" in capsys.readouterr().err

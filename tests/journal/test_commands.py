@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import Run, load, skill
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, folder
@@ -76,6 +77,27 @@ def test_diff_names_the_first_place_where_two_runs_part(journal, errand_of, caps
     other = errand_of("textcraft", 20)
     assert main(["runs", "diff", journal.stem, other.stem]) == 1
     assert "tick " in capsys.readouterr().out
+
+
+def test_how_long_a_model_or_a_skill_took_is_no_difference_between_two_runs(tmp_path, capsys):
+    """The same decisions of a model on a busy machine come some ticks later: that is the same run."""
+    tree = "version: 1\ntree: t\nroot: {sequence: [work: {}, SECOND: done]}\n"
+
+    def record(ticks: int, second: str = "log") -> str:
+        @skill("work", on_resume="repeat")
+        def work():
+            yield from ["on the way"] * ticks
+
+        with Run(load(tree.replace("SECOND", second), skills=[work]), journal=tmp_path) as run:
+            while run.tick().running:
+                pass
+            return run.parts.journal.path.stem
+
+    quick, slow, other = record(1), record(7), record(1, "fail")
+    assert main(["runs", "diff", quick, slow, "--runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "no difference\n"
+    assert main(["runs", "diff", slow, other, "--runs", str(tmp_path)]) == 1
+    assert re.search("^tick [0-9]+: /t/1 SUCCESS / /t/1 FAILURE$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_json_lines_are_strict_json_and_hold_everything(journal, tmp_path, capsys):

@@ -143,3 +143,36 @@ def test_a_store_of_another_kind_is_left_alone(btr: Run, tmp_path: Path) -> None
     assert btr("import", "--store", str(other))[0] == 2
     assert "not a memory" in btr.complaint
     assert other.read_bytes() == before
+
+
+def test_bytes_that_are_no_text_are_refused_and_not_a_bug(btr: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a pipe or a shell hands over in another encoding is a fault with a way out."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("Act: pour \udcff\n"))
+    assert btr("add", "water the plant")[0] == 2
+    assert "not UTF-8" in btr.complaint and "bug" not in btr.complaint
+    for words in (
+        ("add", "\udcff", "--text", "Act: done"),
+        ("search", "\udcff"),
+        ("why", "\udcff"),
+        ("show", "\udcff"),
+    ):
+        assert btr(*words)[0] == 2 and "not UTF-8" in btr.complaint
+    assert btr("rm", "\udcff", "--yes")[0] == 2 and "not UTF-8" in btr.complaint
+
+
+def test_an_experience_in_which_nothing_was_done_is_refused(btr: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert btr("add", "water the plant")[0] == 2 and "--text" in btr.complaint
+    assert btr("list")[0] == 2, "no store was begun for it"
+
+
+def test_an_export_in_the_place_of_a_memory_is_told_the_command_that_reads_it(btr: Run, tmp_path: Path) -> None:
+    """`btr run --memory export.jsonl` names `btr memory import`, and no option that only `btr memory` has."""
+    btr("import")
+    export, store = tmp_path / "e.jsonl", tmp_path / "s.sqlite"
+    assert btr("export", str(export))[0] == 0
+    assert btr("list", "--memory", str(export))[0] == 2
+    assert f"btr memory import {export} --memory" in btr.complaint
+    assert btr("import", str(export), "--memory", str(store))[0] == 0
+    store.write_bytes(b"x" * 200)
+    assert btr("list", "--memory", str(store))[0] == 2 and "another --memory" in btr.complaint

@@ -43,6 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    for said in (*vars(args).values(), *getattr(args, "ids", ())):
+        if isinstance(said, str):
+            _whole(said)
     args.store = args.store or default_store()
     return ACTIONS[args.action][1](args)
 
@@ -120,10 +123,21 @@ def _path(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> int:
-    text = args.text if args.text is not None else sys.stdin.read()
+    text = args.text if args.text is not None else _whole(sys.stdin.read())
+    if not text.strip():
+        raise BtError("there is nothing to remember", "tell what was done by --text, or on standard input")
     about = (args.namespace or "default", args.task, args.kind)
     made = Experience(args.goal, text.rstrip(), args.end, *about, verdict=VERDICTS[args.verdict])
     return _write(args, [made])
+
+
+def _whole(text: str) -> str:
+    """Returns the text as it is; raises for bytes that are no UTF-8, which Python reads as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as fault:
+        raise BtError("what was given is not UTF-8 text", "convert it, for instance with iconv") from fault
+    return text
 
 
 def _import(args: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def which_tasks(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that name a world and its tasks; `btr lab play` uses them too."""
     parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}, or path.py:Name")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (default 0)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="the same seed gives the same tasks (default 0)")
     parser.add_argument(
         "--split", choices=get_args(Split), default="train", help="no task is in two of them (default train)"
     )

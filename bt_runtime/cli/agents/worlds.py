@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.cli.agents.tasks import read_options
+from bt_runtime.cli.agents.tasks import at_least, read_options
 from bt_runtime.cli.set_option import given
 from bt_runtime.language.faults.diagnostic import BtError, closing, did_you_mean
 from bt_runtime.language.settings import Settings
@@ -37,7 +37,7 @@ def add_world(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
     parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the world's tasks")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the world's tasks; default: 0")
+    parser.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the world's tasks; default: 0")
 
 
 def begin(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
+from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.journal import folder
 from bt_runtime.language.faults.diagnostic import BtError
@@ -46,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--try", dest="trial", type=int, default=0, metavar="N", help="try it on N tasks beside the strategy"
     )
     tried.add_argument("--model", metavar="FILE", help="a GGUF file or an address [BTR_MODEL]")
-    tried.add_argument("--seed", type=int, default=0, metavar="N", help="of the tasks; default: 0")
+    tried.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of the tasks; default: 0")
     tried.add_argument(
         "--tasks", default="", metavar="SUITE", help="a world or a file of tasks; default: the runs' own"
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from bt_runtime.agents import rewording
 from bt_runtime.cli import Exit
+from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.options import add_options
 from bt_runtime.cli.options import instead as instead_of
@@ -47,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edits = parser.add_argument_group("what is different from there on")
     edits.add_argument("--model", metavar="FILE", help="another model")
     edits.add_argument("--memory", metavar="FILE", help="another memory")
-    edits.add_argument("--seed", type=int, metavar="N", help="another seed")
+    edits.add_argument("--seed", type=at_least(0), metavar="N", help="another seed")
     edits.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an entry's value")
     text = "the result of a node's next start: success, failure or running"
     edits.add_argument("--force", action="append", default=[], metavar="PATH=RESULT", help=text)

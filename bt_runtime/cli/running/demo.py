@@ -15,6 +15,7 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.register import register_of
 from bt_runtime.cli import Exit
+from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
 from bt_runtime.cli.running import engine
 from bt_runtime.cli.running.decisions import Decisions, folded
@@ -89,7 +90,9 @@ class Stage(NamedTuple):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"another one: other tasks; default {SEED}")
+    parser.add_argument(
+        "--seed", type=at_least(0), default=SEED, metavar="N", help=f"another one: other tasks; default {SEED}"
+    )
     parser.add_argument(
         "--model", metavar="FILE", default="starter", help="a GGUF file or an address; default: starter"
     )

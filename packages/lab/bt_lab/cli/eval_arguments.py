@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--episodes", type=at_least(1), metavar="N", help="tasks a strategy; default: 10")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of tasks and decisions; default: 0")
+    group.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="of tasks and decisions; default: 0")
     group.add_argument("--split", choices=get_args(Split), default="eval", help="no task is in two; default: eval")
     group.add_argument("--kinds", default="", metavar="KIND,...", help="only these kinds of task")
     group.add_argument("--data", default="", metavar="DIR", help="your copy of the data sets")

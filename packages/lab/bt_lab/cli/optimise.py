@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="at the end, test every version on N tasks of the split that was not used",
     )
     parser.add_argument("--patience", type=count, default=2, metavar="N", help="stop after so many without gain (2)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of tasks and sampling (default 0)")
+    parser.add_argument("--seed", type=at_least(0), default=0, metavar="S", help="of tasks and sampling (default 0)")
     parser.add_argument("--strategy", default="react", metavar="NAME", help="who follows the plan (default react)")
     parser.add_argument("--model", metavar="FILE", help="a GGUF file or an address [BTR_MODEL]")
     parser.add_argument("--no-flaw", action="store_true", help="reflect without naming flaws")

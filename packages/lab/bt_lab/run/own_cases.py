@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.answers import choices_of
 from bt_runtime.language.checks.references import entry_named
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.outputs import Output, chosen, misfit
 from bt_runtime.language.spec import ABSENT, NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import Computed
@@ -109,10 +109,15 @@ def _sound(path: Path, columns: Sequence[str], judge: Judge) -> list[str]:
     right = [name for name in judge.outputs if name in columns]
     if not right:
         raise BtError(f"{path}:1: no column is an output of this node", f"its outputs: {', '.join(judge.outputs)}")
-    known = {name for name, port in judge.tree.ports.items() if port.default is not ABSENT}
-    missing = sorted(_reads(judge.node) - known - {*columns})
+    ports, reads = judge.tree.ports, _reads(judge.node)
+    known = {name for name, port in ports.items() if port.default is not ABSENT}
+    missing = sorted(reads - known - {*columns})
     if missing:
         raise BtError(f"{path}:1: the node reads `{missing[0]}`, which is no column", "give every entry that it reads")
+    foreign = next((name for name in columns if name not in {*ports, *reads, *judge.outputs}), None)
+    if foreign is not None:  # with a slip in it each row would be asked with the entry's default
+        raise BtError(f"{path}:1: the column `{foreign}` is no entry of `{judge.tree.name}`, and no output",
+                      did_you_mean(foreign, ports) or "leave the column out")  # fmt: skip
     return right
 
 

@@ -96,6 +96,7 @@ def test_a_model_without_scores_is_measured_without_calibration(here):
     ("message,floor,team,sum", "message,floor,team,team", "stands there twice"),
     ("message,floor,team,sum", "message,floor,x,y", "no column is an output"),
     ("message,floor,team,sum", "msg,floor,team,sum", "reads `message`, which is no column"),
+    ("message,floor,team,sum", "message,flor,team,sum", "c.csv:1: the column `flor` is no entry of `t`, and no output"),
     ("technical,2\n", "techncal,2\n", "c.csv:3: `team` can never be 'techncal'"),
     ("3,technical", "third,technical", "c.csv:3: `floor` takes a integer"),
     ("2.5", "25", "out of its bounds"),
