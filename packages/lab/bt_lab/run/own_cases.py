@@ -114,10 +114,9 @@ def _sound(path: Path, columns: Sequence[str], judge: Judge) -> list[str]:
     missing = sorted(reads - known - {*columns})
     if missing:
         raise BtError(f"{path}:1: the node reads `{missing[0]}`, which is no column", "give every entry that it reads")
-    foreign = next((name for name in columns if name not in {*ports, *reads, *judge.outputs}), None)
-    if foreign is not None:  # with a slip in it each row would be asked with the entry's default
-        raise BtError(f"{path}:1: the column `{foreign}` is no entry of `{judge.tree.name}`, and no output",
-                      did_you_mean(foreign, ports) or "leave the column out")  # fmt: skip
+    for name in columns:  # with a slip in it each row would be asked with the entry's default
+        if name not in {*ports, *reads, *judge.outputs} and (meant := did_you_mean(name, {*ports} - {*columns})):
+            raise BtError(f"{path}:1: the column `{name}` is no entry of `{judge.tree.name}`, and no output", meant)
     return right
 
 

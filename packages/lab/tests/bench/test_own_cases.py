@@ -188,3 +188,11 @@ def test_the_command_prints_a_scale_with_the_error_before_and_after(here, capsys
     told = capsys.readouterr().out
     assert "team: scale 20. Calibration error 0.25 as it is, 0.0" in told
     assert "50–60 %" in told.partition("scale")[2]
+
+
+def test_a_column_that_resembles_no_entry_is_let_be(here):
+    """Tables have columns of their own, such as a number; only a slip in a name would be asked unseen."""
+    lines = CSV.splitlines()
+    (here / "c.csv").write_text("\n".join([f"id,{lines[0]}", *(f"7,{line}" for line in lines[1:])]) + "\n")
+    judge = judge_of(load("t.yaml"))
+    assert len(read(here / "c.csv", judge)) == len(CSV.splitlines()) - 1
