@@ -191,9 +191,10 @@ def kind_of(target: object) -> Kind:
 
 def _texts(marked: Mapping[str, Any], key: str, name: str) -> tuple[str, ...]:
     given = marked.get(key) or ()
-    if isinstance(given, str | Mapping) or not all(isinstance(each, str) for each in given):
+    texts = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | Mapping) else (None,)
+    if not all(isinstance(each, str) for each in texts):
         raise SkillError(f"`{key}` of `{name}` is {given!r:.60}", f'a list of texts: `{key}=["…"]`')
-    return tuple(given)
+    return texts
 
 
 def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Field, ...], name: str) -> AgentOptions:
