@@ -51,11 +51,7 @@ def journals(folder: Path) -> list[Path]:
 def begun(path: Path) -> bool:
     """Returns True when the journal has content. A process killed while it creates a journal leaves an empty one.
     Tables and head are one transaction: content without a head is damage, and may be of a run that did something."""
-    try:
-        half = Path(f"{path}-journal")
-        return path.stat().st_size > 0 and not (half.exists() and half.stat().st_size > 0)
-    except OSError:
-        return False
+    return _size(path) > 0 and not _size(Path(f"{path}-journal"))
 
 
 def last_begun(folder: Path) -> Path | None:
@@ -130,7 +126,15 @@ def remove(path: Path) -> None:
 def usage(path: Path) -> int:
     """Returns the bytes that it uses on the disk."""
     shown = pictures_of(path).glob("*")
-    return sum(each.stat().st_size for each in (*files_of(path), *shown))
+    return sum(map(_size, (*files_of(path), *shown)))
+
+
+def _size(path: Path) -> int:
+    """Returns 0 for a file that is gone: SQLite removes its own when the last who has them open leaves."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def sweep(folder: Path) -> None:

@@ -224,3 +224,13 @@ def test_a_clock_before_1970_leaves_a_journal_that_is_sound(tmp_path, monkeypatc
         run.spin(seconds=60)
     found = Recording(run.parts.journal.path)
     assert not found.damage and found.head["started"] == 0.0 and replay(run.parts.journal.path).same
+
+
+def test_a_log_that_goes_between_two_looks_is_no_fault(record, monkeypatch):
+    """SQLite removes it when the last who has the journal open leaves, at any moment of a reader's."""
+    run = record("version: 1\ntree: t\nroot: {succeed: {}}\n")
+    run.tick()
+    path = run.parts.journal.path
+    run.close()
+    monkeypatch.setattr(folder, "files_of", lambda path, locks=True: [path, path.with_name("gone-wal")])
+    assert folder.usage(path) == path.stat().st_size and Recording(path).events

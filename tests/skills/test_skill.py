@@ -10,8 +10,8 @@ import pytest
 import bt_runtime as bt
 
 WRONG: list[dict[str, Any]] = [
-    {"uses": "arm"}, {"uses": {"lift": "fleet"}}, {"uses": [5]}, {"uses": 5}, {"needs": "hand empty"}, {"brings": "held"},
-    {"follow": "x"}, {"on_resume": "never"}, {"on_resume": ""}, {"confirm": "yes"}, {"confirm": -1},
+    {"uses": "arm"}, {"uses": {"lift": "fleet"}}, {"uses": [5]}, {"uses": 5}, {"needs": "hand empty"},
+    {"brings": "held"}, {"follow": "x"}, {"on_resume": "never"}, {"on_resume": ""}, {"confirm": "yes"}, {"confirm": -1},
     {"confirm": math.nan}, {"confirm": None}, {"sentence": "drive to {plce}"},
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.journal.folder import touched
 from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.run.debug.door import SUFFIX, folder
 
@@ -20,7 +21,7 @@ def doors(place: Path | None = None) -> list[Path]:
     """Returns the sockets of the runs that can be attached to, the latest last."""
     at = place or folder()
     found = [path for path in at.glob(f"*{SUFFIX}") if path.is_socket()] if at.is_dir() else []
-    return sorted(found, key=lambda path: path.stat().st_mtime)
+    return sorted(found, key=touched)
 
 
 def door(name: str, place: Path | None = None) -> Path:

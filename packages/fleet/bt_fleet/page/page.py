@@ -19,6 +19,7 @@ from bt_fleet.page.following import follow
 from bt_fleet.page.growing import Growing
 from bt_fleet.store.record import ASSIGNED, DONE, DOUBT, STARTED, SUCCESS, Record
 from bt_robots.telemetry.metrics import KIND
+from bt_runtime.journal.folder import touched
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import address, real
 from bt_runtime.run.view.feed import Feed
@@ -191,7 +192,7 @@ class FleetRows:
         if folder is None or not any(folder.is_relative_to(each) for each in self.runs):
             return None
         found = [path for path in folder.glob(f"{task}-*/*.btr") if real(path).is_relative_to(folder)]
-        return max(found, key=lambda path: path.stat().st_mtime, default=None)
+        return max(found, key=touched, default=None)
 
     def begun(self, key: str) -> bool:
         """True when a row's run has begun: then its journal is here or in the store."""
