@@ -100,7 +100,8 @@ def test_a_servers_own_template_makes_the_tokens_that_it_makes_of_the_same_file_
     here = tokens_of(str(file), ours + "Act:", True)
     with served(file) as address, Endpoint(address) as endpoint:
         assert endpoint.chat_template.turns is not None
-        there = endpoint._dialect.tokens(RequestLine(endpoint.server), story.text(endpoint.chat_template) + "Act:")
+        with RequestLine(endpoint.server) as line:
+            there = endpoint._dialect.tokens(line, story.text(endpoint.chat_template) + "Act:")
     assert there == [token.number for token in here]
     assert sum(token.text == "<|im_start|>" for token in here) == 7
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 
 import pytest
 
@@ -76,6 +79,29 @@ def test_what_is_wrong_is_not_asked_again(double, endpoint, slept, status):
     with pytest.raises(BtError, match=str(status)):
         endpoint.write("x").wait(WAIT)
     assert not slept.seconds
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_connection_of_a_job_is_closed_when_the_job_is_done(double, endpoint, no_collector, refused):
+    """Not when its memory is freed, which may be late: a fault keeps what was there when it was raised."""
+    double.refuse = [(400, {})] if refused else []
+    with pytest.raises(BtError) if refused else nullcontext():
+        endpoint.write("x").wait(WAIT)
+    sockets = [each for each in gc.get_objects() if isinstance(each, socket.socket) and each.fileno() != -1]
+    assert not [each for each in sockets if peer(each) == double.server.server_address]
+
+
+def peer(each: socket.socket) -> object:
+    with suppress(OSError):
+        return each.getpeername()
+    return None
 
 
 def test_a_cancelled_job_does_not_wait_for_the_next_try(double):

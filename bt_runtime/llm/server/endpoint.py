@@ -73,7 +73,8 @@ class Endpoint(Model):
         until = time.monotonic() + (timeout or 0.0)
         while True:
             try:
-                self._probe(RequestLine(self.server, self._wait, min(OPENING, self.server.timeout)))
+                with RequestLine(self.server, self._wait, min(OPENING, self.server.timeout)) as line:
+                    self._probe(line)
                 return self
             except Unanswered as fault:  # a server that is loading says so, and is waited for
                 if fault.status not in BUSY or time.monotonic() > until:
@@ -102,7 +103,8 @@ class Endpoint(Model):
         def work() -> None:
             error: BaseException | None = None
             try:
-                self._probe(line)
+                with line:
+                    self._probe(line)
             except Unanswered as fault:
                 error = self._fault(fault)
             except Exception as fault:  # whatever the server's answer did to us, the job is told
@@ -188,8 +190,9 @@ class Endpoint(Model):
         value, error = None, None
         line.begin()
         try:
-            self._probe(line)
-            value = way(line, question)
+            with line:
+                self._probe(line)
+                value = way(line, question)
         except (BtError, Cancelled) as fault:
             error = fault
         except Unanswered as fault:

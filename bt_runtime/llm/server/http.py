@@ -184,7 +184,8 @@ class Call:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
-    def __del__(self) -> None:
+    def close(self) -> None:
+        """Closes the connection, when the job's last request is answered."""
         if self._connection is not None:
             self._connection.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
@@ -55,6 +55,12 @@ class RequestLine:
                 if self._wait.sleep(seconds, self._off):
                     raise Unanswered("cancelled") from None
         raise AssertionError("the last try returns or raises")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._call.close()
 
     def cut(self) -> None:
         self._off.set()
