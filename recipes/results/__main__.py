@@ -21,9 +21,9 @@ from bt_lab.run import results_file as ledger
 from bt_lab.run.backend import Local
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.journal.sources import versions
 from bt_runtime.language import source
 from bt_runtime.language.faults.diagnostic import BtError

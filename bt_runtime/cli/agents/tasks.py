@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.setup import trust_prompt
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import importing
 from bt_runtime.skills.worlds.registry import Split, Suite, check_split, open_suite, suite_names, takes_data
@@ -45,17 +46,6 @@ def which_tasks(parser: argparse.ArgumentParser) -> None:
 def in_file_here(name: str) -> str:
     """A `path.py:Name` is resolved relative to the working directory; any other name is returned unchanged."""
     return importing.whole(name, Path.cwd())
-
-
-def at_least(least: int) -> Any:
-    def whole(text: str) -> int:
-        number = int(text)
-        if number < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}")
-        return number
-
-    whole.__name__ = "whole number"  # what argparse calls it when the text is no number
-    return whole
 
 
 def make(args: argparse.Namespace, suite: Suite, count: int) -> list[Task]:

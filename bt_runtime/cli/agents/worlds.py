@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.cli.agents.tasks import at_least, read_options
+from bt_runtime.cli.agents.tasks import read_options
 from bt_runtime.cli.set_option import given
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.language.faults.diagnostic import BtError, closing, did_you_mean
 from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import TreeSpec

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.journal import folder
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra

@@ -10,7 +10,6 @@ from typing import Any
 
 from bt_runtime.agents import rewording
 from bt_runtime.cli import Exit
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.options import add_options
 from bt_runtime.cli.options import instead as instead_of
@@ -21,6 +20,7 @@ from bt_runtime.cli.running.result import recorded
 from bt_runtime.cli.running.watch import printed
 from bt_runtime.cli.set_option import given
 from bt_runtime.cli.terminal import printed_apart
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.events import Notice
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording

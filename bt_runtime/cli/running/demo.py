@@ -15,13 +15,13 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.register import register_of
 from bt_runtime.cli import Exit
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import BOLD, DIM, GREEN, PLAIN, RED, add_color, painted
 from bt_runtime.cli.running import engine
 from bt_runtime.cli.running.decisions import Decisions, folded
 from bt_runtime.cli.running.goals import LiveGoals, said_often, shortened
 from bt_runtime.cli.running.watch import terminable
 from bt_runtime.cli.terminal import raw
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.events import AGENT_EVENTS, Stepped, Tick
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import visible

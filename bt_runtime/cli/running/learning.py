@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import writing
 from bt_runtime.cli.tree_argument import STDIN, found
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import Settings

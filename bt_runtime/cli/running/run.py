@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit, options
 from bt_runtime.cli.agents.models import add_register, decides, places
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.agents.worlds import OpenedWorld, add_task, begin
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
@@ -29,6 +28,7 @@ from bt_runtime.cli.running.watch import watched
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import printed_apart
 from bt_runtime.cli.tree_argument import STDIN, found
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.journal.outage import POLICIES
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import render

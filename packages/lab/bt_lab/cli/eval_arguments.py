@@ -6,8 +6,8 @@ import argparse
 from typing import get_args
 
 from bt_runtime.cli.agents.models import add_register
-from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.skills.worlds.registry import Split
 
 FORMATS = ("table", "json", "csv")

@@ -20,7 +20,7 @@ from bt_lab.optimise.plan_versions import Version
 from bt_lab.optimise.setup import PARTS, OptimiseSetup
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
-from bt_runtime.cli.agents.tasks import at_least, in_file_here, outside, read_options
+from bt_runtime.cli.agents.tasks import in_file_here, outside, read_options
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.running.log_lines import LogLines
@@ -28,6 +28,7 @@ from bt_runtime.cli.running.run import viewed
 from bt_runtime.cli.running.serving import add_serving
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk

@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from bt_runtime.cli import Exit
-from bt_runtime.cli.agents.tasks import at_least, in_file_here, make, outside, read_options, which_tasks
+from bt_runtime.cli.agents.tasks import in_file_here, make, outside, read_options, which_tasks
 from bt_runtime.cli.setup import trust_prompt
+from bt_runtime.cli.whole_number import at_least
 from bt_runtime.skills.worlds.registry import open_suite, open_world, takes_data
 from bt_runtime.types import Explained, FreeText, Task, World
 
