@@ -32,8 +32,9 @@ def differences(a: Recording, b: Recording, until: float = math.inf) -> list[Run
     `until`: the last tick to compare."""
     made = (RunDifference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
             for key in _MADE_OF if a.head.get(key) != b.head.get(key))  # fmt: skip
-    firsts = (first(a, b, until) for first in (_first_status, _first_event))
-    return [*made, *(each for each in firsts if each is not None)]
+    status = _first(_statuses(a, until), _statuses(b, until), until == math.inf)  # else a run goes on
+    event = _first(_events(a, until), _events(b, until))
+    return [*made, *(each for each in (status, event) if each is not None)]
 
 
 def parting(one: Iterable[T], other: Iterable[T]) -> tuple[T | None, T | None] | None:
@@ -46,43 +47,43 @@ def shown(change: tuple[int, str] | None, paths: Mapping[int, str]) -> str:
     return f"{paths.get(change[0], '?')} {change[1]}" if change is not None else NOTHING
 
 
-def _first_status(a: Recording, b: Recording, until: float) -> RunDifference | None:
-    """In the order of the changes, whatever their ticks: how long a model or a skill takes is no difference."""
-    for one, other in zip_longest(_changes(a, until), _changes(b, until)):
-        if one is None or other is None or one[1] != other[1]:
-            if until < math.inf and None in (one, other):
-                return None  # a run that goes on has not come so far
-            tick = (one or other or (0,))[0]
-            return RunDifference(f"{one[1] if one else NOTHING} / {other[1] if other else NOTHING}", tick)
+class _Row(NamedTuple):
+    """What happened in a run: `told` is compared, `tick` is only named."""
+
+    tick: int
+    told: str | tuple[str, dict[str, Json]]
+
+
+def _first(a: Iterable[_Row], b: Iterable[_Row], whole: bool = True) -> RunDifference | None:
+    """In the order of the rows, whatever their ticks: how long a model or a skill takes is no difference.
+
+    `whole`: where one ends before the other, they differ."""
+    for pair in zip_longest(a, b):
+        rows = [row for row in pair if row is not None]
+        if len(rows) == 2 and rows[0].told == rows[1].told:
+            continue
+        return RunDifference(" / ".join(map(_words, pair)), rows[0].tick) if whole or len(rows) == 2 else None
     return None
 
 
-def _changes(recording: Recording, until: float) -> Iterator[tuple[int, str]]:
+def _statuses(recording: Recording, until: float) -> Iterator[_Row]:
     paths = recording.paths()
     for tick in sorted(recording.ticks):
         if tick <= until:
-            yield from ((tick, shown(change, paths)) for change in recording.changes(tick))
+            yield from (_Row(tick, shown(change, paths)) for change in recording.changes(tick))
 
 
-def _first_event(a: Recording, b: Recording, until: float) -> RunDifference | None:
-    for one, other in zip_longest(_told(a, until), _told(b, until)):
-        if one is None or other is None or one[1:] != other[1:]:
-            tick = (one or other or (0,))[0]
-            return RunDifference(f"{_event(one)} / {_event(other)}", tick)
-    return None
-
-
-def _told(recording: Recording, until: float) -> list[tuple[int, str, dict[str, Json]]]:
+def _events(recording: Recording, until: float) -> Iterator[_Row]:
     left_out = ("seconds", "job", "logprob", "margin")  # scores move by what else the model computes beside it
-    return [
-        (event.tick, event.kind, {k: v for k, v in body.items() if k not in left_out})
-        for event, body in recording.of(*_SHOWN)
-        if event.tick <= until
-    ]
+    for event, body in recording.of(*_SHOWN):
+        if event.tick <= until:
+            yield _Row(event.tick, (event.kind, {k: v for k, v in body.items() if k not in left_out}))
 
 
-def _event(found: tuple[int, str, dict[str, Json]] | None) -> str:
-    return NOTHING if found is None else f"{found[1]} {_short(found[2])}"
+def _words(row: _Row | None) -> str:
+    if row is None:
+        return NOTHING
+    return row.told if isinstance(row.told, str) else f"{row.told[0]} {_short(row.told[1])}"
 
 
 def _short(value: object) -> str:

@@ -34,7 +34,7 @@ def is_live(path: Path) -> bool:
 
 
 def touched(path: Path) -> float:
-    """Returns a journal's last write time, including its log's while the run goes on."""
+    """Returns when a file was last written, or its log while a run writes a journal; 0 when it is gone."""
     times = [0.0]
     for each in (path, Path(f"{path}-wal")):
         with suppress(OSError):

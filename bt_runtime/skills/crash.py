@@ -15,12 +15,9 @@ def crash_of(error: BaseException) -> Exception:
 
     A tick awaits nothing: a CancelledError in it is of a future that the skill looked at."""
     asyncio = sys.modules.get("asyncio")
-    if isinstance(error, SystemExit) and not _by_signal(error):
+    cancelled = asyncio is not None and isinstance(error, asyncio.CancelledError)
+    if isinstance(error, Exception) or cancelled or (isinstance(error, SystemExit) and not _by_signal(error)):
         return as_exception(error)
-    if asyncio is not None and isinstance(error, asyncio.CancelledError):
-        return as_exception(error)
-    if isinstance(error, Exception):
-        return error
     raise error
 
 

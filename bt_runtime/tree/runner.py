@@ -43,7 +43,7 @@ class Runner:
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more
         self.woken = Alarm()
-        self._spun = Lock()  # while it spins
+        self._spinning = Lock()
         self._job_ended = False  # since the latest tick began: a fixed rate gives that a tick of its own
         self.rest: Callable[[float], object] = time.sleep
         engine.context.stream.listen(self._wake, Woken)
@@ -56,14 +56,14 @@ class Runner:
     def at(self, hz: float | None) -> Iterator[None]:
         """Sets the rate for this `with` block, of which there is one at a time; None keeps the runner's rate."""
         before, after = self.hz, self.hz if hz is None else rate(hz)
-        if not self._spun.acquire(blocking=False):  # two would take each other's wake-ups, and one slept for ever
+        if not self._spinning.acquire(blocking=False):  # two would take each other's wake-ups, and one slept for ever
             raise BtError("the run spins already, in another thread or task", "wait until that spin has returned")
         self.hz = after
         try:
             yield
         finally:
             self.hz = before
-            self._spun.release()
+            self._spinning.release()
 
     @property
     def why(self) -> str:

@@ -177,7 +177,7 @@ def _sweep(file: Path) -> None:
 
 @lru_cache(maxsize=64)
 def _drafts(folder: Path) -> list[str]:
-    """Looks into a folder once: a look for each of a thousand files that are written there would be a million."""
+    """Returns the drafts in a folder. It is listed once a process, not for each of many files written there."""
     return [each.name for each in os.scandir(folder) if each.name.endswith(_PART)]
 
 

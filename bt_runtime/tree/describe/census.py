@@ -31,9 +31,8 @@ class Census:
         """Returns all nodes as last counted."""
         if not self.nodes and (first := self.take(root)):
             return first
-        rows = [self._placed(node) for node in self.nodes.values()]
         order = {number: list(below) for number, below in self.orders.items()}
-        return Reshaped(sorted(rows), (), order, _counted(self.nodes.values()))
+        return Reshaped(sorted(map(self._placed, self.nodes.values())), (), order, _counted(self.nodes.values()))
 
     def take(self, root: Behaviour) -> Reshaped | None:
         """Recounts; returns None without changes."""
