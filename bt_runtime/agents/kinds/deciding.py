@@ -96,9 +96,9 @@ AGENT = Kind(
               "and budgets end what fails.",
               default="choose", choices=("choose", "likely", "judge")),
         Field("withhold", "list", "What is not offered: `early_done`: `done` while nothing was done and each fact "
-              "is told to be false that a part of the goal may mean; `idle_acts`: an act that is known to have changed "
-              "nothing, until one has changed something. Left open: both, of an agent whose skills say what they "
-              "bring; nothing of a model of fixed prompts."),
+              "that a part of the goal may mean is known to be false; `idle_acts`: an act that is known to have "
+              "changed nothing, until one has changed something. Left open: both, of an agent whose skills say what "
+              "they bring; nothing of a model of fixed prompts."),
         Field("sure", "number", "With `finish: likely`: how likely `done` or `failure` must be; else the likeliest act "
               "is done. With `finish: judge`: by which share the goal has to be less surprising as an account of what "
               "was done than before the first act.", default=0.4, minimum=0, maximum=1),

@@ -28,7 +28,7 @@ def check_tree(tree: TreeSpec, diagnostics: Diagnostics, lost: Set[str] | None =
         used.perhaps.update(lost)
         entries.check_known(tree, used, diagnostics)
         if tree.properties and not lost:
-            _own_check("bt_runtime.language.checks.promised:check_names")(tree, tree.root, diagnostics)
+            _own_check("bt_runtime.language.checks.promised:check_names")(tree, used, diagnostics)
 
 
 def check_nodes(tree: TreeSpec, diagnostics: Diagnostics) -> Usage:
@@ -53,10 +53,10 @@ def _checked(tree: TreeSpec, nodes: list[NodeSpec], results: Results, diagnostic
 
 
 @cache
-def _own_check(named: str) -> Callable[[TreeSpec, NodeSpec, Diagnostics], None]:
-    """Imports a kind's own check from its reference `module:function`."""
+def _own_check(named: str) -> Callable[..., None]:
+    """Imports a check that few trees need, such as a kind's own, from its reference `module:function`."""
     module, _, name = named.partition(":")
-    found: Callable[[TreeSpec, NodeSpec, Diagnostics], None] = getattr(import_module(module), name)
+    found: Callable[..., None] = getattr(import_module(module), name)
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from bt_runtime.language.checks.promised import entries_of
 from bt_runtime.language.checks.references import usage
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.faults.diagnostic import did_you_mean
@@ -26,7 +27,7 @@ def check(tree: TreeSpec, diagnostics: Diagnostics) -> None:
     """Reports each slot of a skill that every run would refuse."""
     policies = Policies(tree.policies)
     nodes = [*tree.root.walk()]
-    _heard(tree, nodes, diagnostics)
+    _misspelt(tree, nodes, diagnostics)
     known = _certain(tree, nodes, policies)
     for node in nodes:
         for rule in policies.rules(node.kind.name) if node.kind.family == "skill" else ():
@@ -42,25 +43,20 @@ def check(tree: TreeSpec, diagnostics: Diagnostics) -> None:
                     diagnostics.error(CODE, message, node.file, span, help=f"it may be made from {said(allowed)}")
 
 
-def _heard(tree: TreeSpec, nodes: list[NodeSpec], diagnostics: Diagnostics) -> None:
+def _misspelt(tree: TreeSpec, nodes: list[NodeSpec], diagnostics: Diagnostics) -> None:
     """Warns about a label of the head, or an endorsement, whose entry the tree does not have: it holds for nothing."""
     used = usage(nodes)
-    names = {*tree.ports, *used.asked, *used.perhaps, *(use.name for use in (*used.reads, *used.writes))}
     if used.opaque or any(node.kind.includes for node in nodes):
         return  # an included tree may have it
-    skills = tree.registry.skills()
-    names |= {name for kind in skills for name in kind.data["entry"].reads}
+    entries = entries_of(tree, used)
+    skills = {kind.name for kind in tree.registry.skills()}
     for policy in tree.policies:
-        for name in sorted(
-            {*(policy.entries.keys() - names), *(policy.endorse - names - {kind.name for kind in skills})}
-        ):
+        for name in sorted({*(policy.entries.keys() - entries), *(policy.endorse - entries - skills)}):
             span = policy.spans.get(f"={name}")
             if policy.origin == "tree" and span is not None and " " not in name:  # a blank: a world's sentence
-                message, help = (
-                    f"the policy names `{name}`, and no entry is named so",
-                    f"entries: {', '.join(sorted(names)) or 'none'}",
-                )
-                diagnostics.warning("BT071", message, tree.file, span, did_you_mean(name, names), help)
+                message = f"the policy names `{name}`, and no entry is named so"
+                known = f"entries: {', '.join(sorted(entries)) or 'none'}"
+                diagnostics.warning("BT071", message, tree.file, span, did_you_mean(name, entries), known)
 
 
 def _certain(tree: TreeSpec, nodes: list[NodeSpec], policies: Policies) -> Found:
