@@ -13,6 +13,15 @@ def test_the_suffix_of_the_output_chooses_the_form(btr: Btr, here: Path) -> None
     assert (here / "t.svg").read_text().startswith("digraph")
 
 
+def test_a_suffix_of_no_form_is_refused(btr: Btr, here: Path) -> None:
+    """A file with another name than what it holds opens nowhere; --format says that it is meant."""
+    (here / "t.yaml").write_text(tree("log: hi"))
+    said = btr("view", "render", "t.yaml", "-o", "t.png")
+    assert said.code == 2 and ".svg" in said.err and not (here / "t.png").exists()
+    assert btr("view", "render", "t.yaml", "-o", "t.png", "--format", "text").code == 0
+    assert btr("view", "render", "t.yaml", "-o", "drawing").code == 0
+
+
 def test_a_tree_at_fault_is_not_drawn(btr: Btr, here: Path) -> None:
     (here / "t.yaml").write_text(tree("lug: hi"))
     said = btr("view", "render", "t.yaml")

@@ -151,6 +151,12 @@ def test_fix_writes_what_is_surely_meant_and_nothing_else(btr: Btr, here: Path) 
     assert b"h\xef" in (here / "b.yaml").read_bytes()
 
 
+def test_fix_of_standard_input_is_refused(btr: Btr, here: Path) -> None:
+    """There is nothing to write into, and who asks for a mend is told so."""
+    said = btr("validate", "--fix", "-", stdin=tree("seqence:", "  - log: hi").encode())
+    assert said.code == 2 and "--fix writes into files" in said.err
+
+
 def test_the_form_for_programs_carries_the_fixes(btr: Btr, here: Path) -> None:
     (here / "a.yaml").write_text(BAD)
     (row,) = json.loads(btr("validate", "--json", "a.yaml").out)

@@ -23,7 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.depth is not None and args.depth < 1:
         raise BtError("--depth takes a number from 1", "such as --depth 2; without it, the whole tree is drawn")
-    form = args.format or (SUFFIXES.get(args.output.suffix.lower(), "text") if args.output else "text")
+    suffix = args.output.suffix.lower() if args.output else ""
+    if suffix and not args.format and suffix not in SUFFIXES:
+        raise BtError(f"nothing is drawn as `{suffix}`", f"one of {' '.join(SUFFIXES)}, or say --format")
+    form = args.format or SUFFIXES.get(suffix, "text")
     drawn = draw(sketch(checked(args.tree).sound(), args.depth, args.subtrees), form)
     give(drawn, args.output)
     return Exit.SUCCESS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
-from bt_runtime.language.faults.diagnostic import Diagnostic
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.project import PROJECT_FILE, disk, find_root, real, shown_path
 from bt_runtime.language.project.selection import Selected, select
@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(flags, tolerant=True)
     form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
     files = select([n for n in names if n != STDIN])
+    if args.fix and STDIN in names:
+        raise BtError("--fix writes into files, and - is none", "save the tree in a file, or leave --fix out")
     if args.fix:
         for line in fixed(files):
             print(line, file=sys.stderr)

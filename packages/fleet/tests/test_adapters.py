@@ -38,6 +38,7 @@ from bt_fleet.standards.vda5050 import factsheet
 from bt_fleet.store import record
 from bt_fleet.store.task import Task
 from bt_runtime import BtError
+from bt_runtime.cli import call
 from bt_runtime.language.project import trust
 from packages.fleet.tests.control import MOSQUITTO, Control, broker, vehicle
 from packages.fleet.tests.still import Still
@@ -168,6 +169,15 @@ def test_an_operator_halts_a_vehicle_under_a_master_control(tmp_path: Path) -> N
             until(lambda: "takes no tasks" in str(fleet.show("t1")))
             control.close()
     assert (truth(folder, "at"), control.wrong) == (["a", "b"], [])
+
+
+def test_a_robot_that_never_joined_is_not_drained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever misspelt its name would walk up to a robot that still gets tasks."""
+    with fleet_of_one(tmp_path) as (server, fleet, _does):
+        until(lambda: "r7" in fleet.robots())
+        assert call(["fleet", "drain", "r77", "--server", server.url]) == 2
+        assert "did you mean `r7`?" in capsys.readouterr().err
+        assert call(["fleet", "drain", "r7", "--server", server.url]) == 0
 
 
 def test_a_record_names_the_key_that_cancelled_it(tmp_path: Path) -> None:
