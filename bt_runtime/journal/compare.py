@@ -32,7 +32,7 @@ def differences(a: Recording, b: Recording, until: float = math.inf) -> list[Run
     `until`: the last tick to compare."""
     made = (RunDifference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
             for key in _MADE_OF if a.head.get(key) != b.head.get(key))  # fmt: skip
-    status = _first(_statuses(a, until), _statuses(b, until), until == math.inf)  # else a run goes on
+    status = _first(_statuses(a, until), _statuses(b, until), whole=until == math.inf)  # else one may go on
     event = _first(_events(a, until), _events(b, until))
     return [*made, *(each for each in (status, event) if each is not None)]
 
@@ -57,7 +57,7 @@ class _Row(NamedTuple):
 def _first(a: Iterable[_Row], b: Iterable[_Row], whole: bool = True) -> RunDifference | None:
     """In the order of the rows, whatever their ticks: how long a model or a skill takes is no difference.
 
-    `whole`: where one ends before the other, they differ."""
+    `whole`: a run that has fewer rows than the other differs from it."""
     for pair in zip_longest(a, b):
         rows = [row for row in pair if row is not None]
         if len(rows) == 2 and rows[0].told == rows[1].told:

@@ -24,9 +24,9 @@ def run(args: argparse.Namespace) -> int:
     if args.depth is not None and args.depth < 1:
         raise BtError("--depth takes a number from 1", "such as --depth 2; without it, the whole tree is drawn")
     suffix = args.output.suffix.lower() if args.output else ""
-    if suffix and not args.format and suffix not in SUFFIXES:
-        raise BtError(f"nothing is drawn as `{suffix}`", f"one of {' '.join(SUFFIXES)}, or say --format")
-    form = args.format or SUFFIXES.get(suffix, "text")
+    form = args.format or (SUFFIXES.get(suffix) if suffix else "text")
+    if form is None:
+        raise BtError(f"no form has the suffix `{suffix}`", f"one of {' '.join(SUFFIXES)}, or say --format")
     drawn = draw(sketch(checked(args.tree).sound(), args.depth, args.subtrees), form)
     give(drawn, args.output)
     return Exit.SUCCESS

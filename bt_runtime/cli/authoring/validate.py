@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(flags, tolerant=True)
     form, names = settings["output_format"], args.files or [str(find_root() or Path.cwd())]
     files = select([n for n in names if n != STDIN])
-    if args.fix and STDIN in names:
-        raise BtError("--fix writes into files, and - is none", "save the tree in a file, or leave --fix out")
     if args.fix:
+        if STDIN in names:
+            raise BtError("--fix writes into files, and a tree comes from standard input", "name its file")
         for line in fixed(files):
             print(line, file=sys.stderr)
     checked = [check(file) for file in files]

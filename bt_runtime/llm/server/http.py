@@ -185,7 +185,7 @@ class Call:
                 sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Closes the connection, when the job's last request is answered."""
+        """Closes the connection, once the job sends no more requests."""
         if self._connection is not None:
             self._connection.close()
 

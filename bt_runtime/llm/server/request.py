@@ -21,7 +21,8 @@ class RequestLine:
     """The requests of one job. They can be cancelled from outside, share one time limit, and count the time and tokens
     used.
 
-    What a busy server refuses, and what got lost on the way, is asked for again.
+    What a busy server refuses, and what got lost on the way, is asked for again. Use it in a `with`, whose end closes
+    the connection.
     """
 
     def __init__(self, server: HttpServer, wait: RetryWait = WAIT, limit: float = 0.0) -> None:

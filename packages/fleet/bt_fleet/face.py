@@ -30,7 +30,7 @@ from bt_fleet.versions import deployment
 from bt_fleet.versions.bundle import Bundle, Terms
 from bt_fleet.versions.deployment import Deployment
 from bt_runtime.language.closing import Closing
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.types import Json
 
 T = TypeVar("T")
@@ -245,6 +245,10 @@ class Fleet(Closing):
 
     def drain(self, robot: str, on: bool = True) -> None:
         """A robot that drains takes no more tasks; what it has not begun goes to others."""
+        joined = self.robots()
+        if robot not in joined:
+            hint = did_you_mean(robot, joined, "btr fleet ls --robots lists them")
+            raise BtError(f"no robot `{robot}` has joined", hint)
         self.call(self._switch(names.drain(robot, self.link.me), self._by({"on": on})))
 
     def robots(self) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,12 +15,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as fleet:
-        joined = fleet.robots()
-        if args.robot not in joined:
-            raise BtError(
-                f"no robot `{args.robot}` has joined",
-                did_you_mean(args.robot, joined, "btr fleet ls --robots lists them"),
-            )
         fleet.drain(args.robot, not args.off)
     print(f"{args.robot} {'takes tasks again' if args.off else 'gets no more tasks'}")
     return 0
